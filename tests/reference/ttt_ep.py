@@ -1,0 +1,144 @@
+"""TTT by expectation propagation, as slowly and plainly as it can be written: one site per game and player.
+
+Messages along each chain are recomputed from scratch for every site update; moments come from scipy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import log_ndtr
+
+
+@dataclass
+class Game:
+    white: str
+    black: str
+    year: float
+    outcome: int  # White's: 1, 0, -1
+
+
+def density(x: float) -> float:
+    return math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def tilted(mean: float, var: float, outcome: int, margin: float) -> tuple[float, float, float]:
+    """Mean, variance and log normaliser of N(mean, var) truncated by an outcome."""
+    sd = math.sqrt(var)
+    if outcome == 0:
+        low, high = (-margin - mean) / sd, (margin - mean) / sd
+    elif outcome == 1:
+        low, high = (margin - mean) / sd, math.inf
+    else:
+        low, high = -math.inf, (-margin - mean) / sd
+    log_mass = log_ndtr(high) + math.log1p(-math.exp(log_ndtr(low) - log_ndtr(high)))
+    mass = math.exp(log_mass)
+    p_low = density(low) if math.isfinite(low) else 0.0
+    p_high = density(high) if math.isfinite(high) else 0.0
+    shift = (p_low - p_high) / mass
+    edge = (low * p_low if p_low else 0.0) - (high * p_high if p_high else 0.0)
+    return mean + sd * shift, var * (1 + edge / mass - shift * shift), log_mass
+
+
+class SlowTTT:
+    """Gaussian sites as (precision, precision times mean), one per game and player."""
+
+    def __init__(self, games, mu0, sigma0, beta, tau, margin, advantage=0.0):
+        self.games, self.mu0, self.sigma0, self.beta, self.tau = games, mu0, sigma0, beta, tau
+        self.margin, self.advantage = margin, advantage
+        self.sites = {(g, side): (0.0, 0.0) for g in range(len(games)) for side in "wb"}
+
+    def years(self, player):
+        return sorted({g.year for g in self.games if player in (g.white, g.black)})
+
+    def sites_at(self, player, year):
+        for k, g in enumerate(self.games):
+            if g.year == year:
+                if g.white == player:
+                    yield self.sites[k, "w"]
+                if g.black == player:
+                    yield self.sites[k, "b"]
+
+    def total(self, player, year):
+        precision = weighted = 0.0
+        for p, h in self.sites_at(player, year):
+            precision, weighted = precision + p, weighted + h
+        return precision, weighted
+
+    def marginal(self, player, year):
+        """Precision and precision times mean of the skill given all sites, by exact smoothing."""
+        years = self.years(player)
+        at = years.index(year)
+        p, h = 1 / self.sigma0**2, self.mu0 / self.sigma0**2
+        for before, after in zip(years[:at], years[1 : at + 1], strict=True):
+            sp, sh = self.total(player, before)
+            p, h = drift(p + sp, h + sh, self.tau**2 * (after - before))
+        back_p = back_h = 0.0
+        for before, after in reversed(list(zip(years[at:], years[at + 1 :], strict=False))):
+            sp, sh = self.total(player, after)
+            back_p, back_h = drift(back_p + sp, back_h + sh, self.tau**2 * (after - before))
+        sp, sh = self.total(player, year)
+        return p + back_p + sp, h + back_h + sh
+
+    def cavity(self, k, side):
+        game = self.games[k]
+        p, h = self.marginal(game.white if side == "w" else game.black, game.year)
+        sp, sh = self.sites[k, side]
+        return (h - sh) / (p - sp), 1 / (p - sp)
+
+    def sweep(self):
+        change = 0.0
+        for k, game in enumerate(self.games):
+            mw, vw = self.cavity(k, "w")
+            mb, vb = self.cavity(k, "b")
+            total = vw + vb + 2 * self.beta**2
+            d = mw - mb + self.advantage
+            mean, var, _ = tilted(d, total, game.outcome, self.margin)
+            for side, m, v, sign in (("w", mw, vw, 1), ("b", mb, vb, -1)):
+                post_m = m + sign * v / total * (mean - d)
+                post_v = v - v * v / total * (1 - var / total)
+                new = (1 / post_v - 1 / v, post_m / post_v - m / v)
+                change = max(change, abs(new[1] - self.sites[k, side][1]) * self.sigma0)
+                self.sites[k, side] = new
+        return change
+
+    def run(self, tol=1e-13, most=5000):
+        for _ in range(most):
+            if self.sweep() < tol:
+                return self
+        raise AssertionError("the slow twin did not converge")
+
+    def skill(self, player, year):
+        p, h = self.marginal(player, year)
+        return h / p, math.sqrt(1 / p)
+
+    def log_evidence(self):
+        total = 0.0
+        for k, game in enumerate(self.games):
+            (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
+            variance = vw + vb + 2 * self.beta**2
+            total += tilted(mw - mb + self.advantage, variance, game.outcome, self.margin)[2]
+            total -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
+        for player in {p for g in self.games for p in (g.white, g.black)}:
+            mean, var, last = self.mu0, self.sigma0**2, None
+            for year in self.years(player):
+                var += 0.0 if last is None else self.tau**2 * (year - last)
+                p, h = self.total(player, year)
+                total += log_integral(mean, var, p, h)
+                mean, var = (mean / var + h) / (1 / var + p), 1 / (1 / var + p)
+                last = year
+        return total
+
+
+def drift(precision, weighted, variance):
+    """A message (precision, precision times mean) after a Gaussian step of the given variance."""
+    grown = precision / (1 + variance * precision)
+    return grown, weighted / (1 + variance * precision)
+
+
+def log_integral(mean, var, precision, weighted):
+    """log of the integral of N(s; mean, var) exp(-precision s^2 / 2 + weighted s)."""
+    total = 1 / var + precision
+    peak = (mean / var + weighted) ** 2 / total - mean * mean / var
+    return 0.5 * peak - 0.5 * math.log(var * total)

@@ -1,0 +1,27 @@
+"""Historical rating runs: from game records to skill histories and evidence.
+
+The Python face:
+
+    from ttt_cli import read_games, fit, open_run
+    run = fit(read_games("games.pgn"), beta=480, tau=60)
+    run.skills()        # a pandas DataFrame
+
+Nothing heavy is imported until it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ttt_cli.api import fit, open_run, read_games
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "fit", "open_run", "read_games"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module("ttt_cli.api"), name)
+    raise AttributeError(f"module 'ttt_cli' has no attribute {name!r}")

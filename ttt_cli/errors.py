@@ -1,0 +1,51 @@
+"""What can go wrong, each with a message, a hint and an exit code (design: the command-line contract)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TttError(Exception):
+    """An error a user can act on: a message, where it happened, and a hint.
+
+    `where` is `file` or `file:line`; `str()` gives `where: message`.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.where = where
+        self.hint = hint
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class ConfigError(TttError):
+    """A config file, an override or an option that cannot be used."""
+
+    exit_code = 2
+
+
+class LookupFailed(TttError):
+    """A name, a period or a run that is not there, or is not unique."""
+
+    exit_code = 2
+
+
+class DataError(TttError):
+    """Input that yields nothing, or cannot be read at all."""
+
+    exit_code = 3
+
+
+class RunError(TttError):
+    """A run file that cannot be opened, read or written."""
+
+    exit_code = 2
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known word closest in spelling to `word`, to be suggested and never taken."""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
+    return matches[0] if matches else None

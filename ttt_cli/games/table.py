@@ -1,0 +1,148 @@
+"""Games as columns: what every reader produces and every model starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+LOSS: Final = 0
+DRAW: Final = 1
+WIN: Final = 2
+
+PRECISION_YEAR: Final = 0
+PRECISION_MONTH: Final = 1
+PRECISION_DAY: Final = 2
+
+_COLUMNS: Final = {
+    "date": np.int32,
+    "date_precision": np.int8,
+    "white": np.int32,
+    "black": np.int32,
+    "outcome": np.int8,
+    "weight": np.float64,
+    "source_file": np.int32,
+    "source_line": np.int64,
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One record, or a part of one, that was not as it should be."""
+
+    file: str
+    line: int
+    reason: str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
+    detail: str  # what stood there
+    action: str  # "dropped", "repaired" or "kept"
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What one input file gave. `rows == used + sum(dropped.values())` always."""
+
+    path: str
+    kind: str  # "pgn", "csv"
+    digest: str  # sha256 of the bytes as stored
+    size: int  # bytes as stored
+    rows: int
+    used: int
+    dropped: dict[str, int]  # reason -> rows
+
+    def __post_init__(self) -> None:
+        if self.rows != self.used + sum(self.dropped.values()):
+            raise ValueError(f"{self.path}: {self.rows} rows are not {self.used} used + {self.dropped}")
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """The full account of a reading: files, problems row by row, dates that are not full days."""
+
+    files: tuple[FileReport, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Records seen, over all files."""
+        return sum(file.rows for file in self.files)
+
+    @property
+    def used(self) -> int:
+        """Records that became games, over all files."""
+        return sum(file.used for file in self.files)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Records that were kept out, by reason, over all files, most frequent first."""
+        total: dict[str, int] = {}
+        for file in self.files:
+            for reason, count in file.dropped.items():
+                total[reason] = total.get(reason, 0) + count
+        return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+
+@dataclass(frozen=True)
+class Games:
+    """Game records as columns of equal length n, sorted by date, then as read; read-only.
+
+    `date` counts days since 1970-01-01 in the proleptic Gregorian calendar; a date known only to
+    the year or month stands in the middle of it and `date_precision` says so. `white` and `black`
+    index `players`; `outcome` is White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w
+    equal games. `source_file` indexes `report.files`, `source_line` is the record's first line there.
+    `players` is sorted and holds each name once.
+
+    Raises ValueError when a column has the wrong length, or an index or code is out of range.
+    """
+
+    date: NDArray[np.int32]
+    date_precision: NDArray[np.int8]
+    white: NDArray[np.int32]
+    black: NDArray[np.int32]
+    outcome: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    source_file: NDArray[np.int32]
+    source_line: NDArray[np.int64]
+    players: tuple[str, ...]
+    report: ReadReport = field(default_factory=ReadReport)
+
+    def __post_init__(self) -> None:
+        n = len(self.date)
+        for name, dtype in _COLUMNS.items():
+            column = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            if column.shape != (n,):
+                raise ValueError(f"games: column {name} has shape {column.shape}, not ({n},)")
+            if column is getattr(self, name) and column.flags.writeable:
+                column = column.view()
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        self._check(n)
+
+    def _check(self, n: int) -> None:
+        if n == 0:
+            return
+        for name in ("white", "black"):
+            ids = getattr(self, name)
+            if ids.min() < 0 or ids.max() >= len(self.players):
+                raise ValueError(f"games: {name} points outside the {len(self.players)} players")
+        if self.outcome.min() < LOSS or self.outcome.max() > WIN:
+            raise ValueError("games: outcomes are 0, 1 or 2")
+        if not np.all(self.weight > 0) or not np.all(np.isfinite(self.weight)):
+            raise ValueError("games: weights are positive and finite")
+        if np.any(self.white == self.black):
+            raise ValueError("games: nobody plays against himself")
+        if np.any(np.diff(self.date) < 0):
+            raise ValueError("games: not sorted by date")
+
+    def __len__(self) -> int:
+        return len(self.date)
+
+    @property
+    def draw_share(self) -> float:
+        """The weighted share of draws, 0 when there are no games."""
+        total = float(self.weight.sum())
+        return float(self.weight[self.outcome == DRAW].sum()) / total if total else 0.0
+
+
+GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in _COLUMNS)

@@ -1,0 +1,60 @@
+"""The one decorator of the kernels: compiled once per signature, kept on disk, renewed when any kernel changes.
+
+numba's own cache looks only at the file of the compiled function and misses edits in functions it calls;
+so the cache folder is named by a digest of all kernel sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
+
+
+def _cache_folder() -> str:
+    here = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(here.glob("*.py")):
+        digest.update(source.read_bytes())
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    for root in (here / "__pycache__", Path(base) / "ttt", Path(tempfile.gettempdir()) / f"ttt-{os.getuid()}"):
+        folder = root / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    return ""
+
+
+_CACHE = _cache_folder()
+
+
+def inner(function: _Function) -> _Function:
+    """Mark a function that only kernels call: compiled as a part of them."""
+    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def kernel(signature: str) -> Callable[[_Function], _Function]:
+    """Compile a function for exactly one signature, from the cache on disk when it is there."""
+
+    def compiled(function: _Function) -> _Function:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = _CACHE
+        try:
+            return numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function)  # type: ignore[no-any-return]
+        finally:
+            numba.config.CACHE_DIR = before
+
+    return compiled

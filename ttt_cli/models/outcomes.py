@@ -1,0 +1,58 @@
+"""From the draw margin to probabilities and back: what all models with Gaussian performances share."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.errors import ConfigError
+from ttt_cli.games.table import DRAW
+from ttt_cli.models.params import SkillParams
+from ttt_cli.timeline import Timeline
+
+
+def draw_share(timeline: Timeline) -> float:
+    """The weighted share of draws among the games; 0 without games."""
+    total = float(timeline.weight.sum())
+    return float(timeline.weight[timeline.outcome == DRAW].sum()) / total if total else 0.0
+
+
+def margin_for(probability: float, beta: float) -> float:
+    """The draw margin, points, at which equals draw with that probability (TTT paper, section 4)."""
+    return NormalDist().inv_cdf((probability + 1.0) / 2.0) * math.sqrt(2.0) * beta
+
+
+def resolve_margin(params: SkillParams, timeline: Timeline) -> float:
+    """The draw margin in points, `auto` worked out.
+
+    Raises ConfigError when the games cannot have come from the margin: draws without one, or nothing but draws.
+    """
+    share = draw_share(timeline)
+    if params.draw_margin != "auto":
+        if params.draw_margin == 0.0 and share > 0.0:
+            raise ConfigError(
+                "draw_margin is 0, but there are drawn games", hint="use draw_margin: auto, or a number above 0"
+            )
+        return params.draw_margin
+    if params.draw_probability is not None:
+        return margin_for(params.draw_probability, params.beta)
+    if share >= 1.0:
+        raise ConfigError(
+            "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"
+        )
+    return margin_for(share, params.beta)
+
+
+def outcome_probabilities(
+    difference: NDArray[np.float64], variance: NDArray[np.float64], margin: float
+) -> NDArray[np.float64]:
+    """Probabilities (n, 3) of loss, draw and win when the performances differ by N(difference, variance)."""
+    from scipy.special import ndtr
+
+    scale = 1.0 / np.sqrt(variance)
+    loss = ndtr((-margin - difference) * scale)
+    win = ndtr((difference - margin) * scale)
+    return np.stack([loss, 1.0 - loss - win, win], axis=-1)

@@ -1,0 +1,58 @@
+"""Parameters that several models share, with their defaults and bounds.
+
+Points and years throughout. Greek names of the literature are accepted as aliases.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+
+
+class Params(BaseModel):
+    """Parameters of a model: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def alias(*names: str) -> AliasChoices:
+    """A key and the symbols under which the literature knows it."""
+    return AliasChoices(*names)
+
+
+class SkillParams(Params):
+    """Gaussian skill that drifts, Gaussian performance, and a draw margin for everybody."""
+
+    prior_mean: Annotated[
+        float,
+        Field(validation_alias=alias("prior_mean", "mu0"), description="mean skill at the first appearance, points"),
+    ] = 1200.0
+    prior_sd: Annotated[
+        float,
+        Field(
+            gt=0,
+            validation_alias=alias("prior_sd", "sigma0"),
+            description="sd of skill at the first appearance, points",
+        ),
+    ] = 400.0
+    beta: Annotated[float, Field(gt=0, description="sd of one performance around skill, points")] = 480.0
+    tau: Annotated[
+        float,
+        Field(ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"),
+    ] = 60.0
+    draw_margin: Annotated[
+        Literal["auto"] | Annotated[float, Field(ge=0)],
+        Field(
+            validation_alias=alias("draw_margin", "epsilon"),
+            description="a performance lead up to this is a draw, points; auto: from the share of draws",
+        ),
+    ] = "auto"
+    draw_probability: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            lt=1,
+            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
+        ),
+    ] = None

@@ -1,0 +1,65 @@
+"""The rating systems there are, by name. A model is a module; nothing of it is imported before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.models.params import Params
+from ttt_cli.timeline import Timeline
+
+MODULES: Final[dict[str, str]] = {
+    "ttt": "ttt_cli.models.ttt",
+    "trueskill": "ttt_cli.models.trueskill",
+}
+
+OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
+
+
+class Model(Protocol):
+    """What every model module offers."""
+
+    NAME: str
+    KIND: Kind
+    Params: type[Params]
+
+    def fit(
+        self,
+        timeline: Timeline,
+        params: Any,
+        solver: SolverConfig,
+        *,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,
+    ) -> Fit:
+        """Infer the skills of every node."""
+
+    def predict(
+        self,
+        params: dict[str, Any],
+        white: dict[str, NDArray[np.float64]],
+        black: dict[str, NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Probabilities (n, 3) of loss, draw and win for White.
+
+        `params` are a Fit's resolved ones; `white` and `black` hold the players' `mean`, `sd` and whatever
+        further columns the model writes, each of shape (n,).
+        """
+
+
+def load(name: str) -> Model:
+    """The model of that name. Raises ConfigError, with the nearest known name, when there is none."""
+    if name not in MODULES:
+        near = nearest(name, MODULES)
+        raise ConfigError(
+            f"unknown model {name!r}",
+            hint=f"did you mean {near!r}?" if near else f"models are {', '.join(MODULES)}",
+        )
+    return cast(Model, import_module(MODULES[name]))

@@ -1,0 +1,38 @@
+"""How long work tells what it has done: a protocol; silence is the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+
+class Bar(Protocol):
+    """One task under way."""
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Report `amount` more units done, with a short note to stand beside the bar."""
+
+
+class Progress(Protocol):
+    """Something that can show tasks under way, for instance as bars on a terminal."""
+
+    def task(self, label: str, total: float | None = None, unit: str = "") -> AbstractContextManager[Bar]:
+        """Open a task of `total` units (None: unknown); it ends with the `with` block."""
+
+
+class _SilentBar:
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        pass
+
+
+class Silent:
+    """Progress that shows nothing."""
+
+    @contextmanager
+    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:  # noqa: ARG002
+        """Open a task that nobody sees."""
+        yield _SilentBar()
+
+
+SILENT = Silent()
