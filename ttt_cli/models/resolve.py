@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -52,8 +51,8 @@ def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resol
     document = Document()
     for key, value in overrides.items():
         values.pop(key, None)
-        values[key] = _plain(value)
-        document = document.assign(("model", key), values[key], f"{key}={value}")
+        values[key] = value
+        document = document.assign(("model", key), value, f"{key}={value}")
     params = validate(resolved.model.Params, values, document, ("model",))
     config = resolved.config.model_copy(update={"model": _model_config(resolved.model, params)})
     return replace(resolved, config=config, params=params)
@@ -100,12 +99,3 @@ def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]
 
 def _is_numeric(annotation: Any) -> bool:
     return annotation in (float, int) or any(map(_is_numeric, get_args(annotation)))
-
-
-def _plain(value: object) -> object:
-    """A number of numpy's as one of Python's."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    return float(value) if isinstance(value, numbers.Real) else value

@@ -1,0 +1,100 @@
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ttt_cli.config.load import read_document, shipped_configs
+from ttt_cli.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def failure(path: str | None, *overrides: str) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        read_document(path, overrides)
+    return caught.value
+
+
+def test_no_config_is_an_empty_document() -> None:
+    assert read_document(None).values == {}
+
+
+def test_a_file_is_read_as_utf_8_with_or_without_mark(tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-8-sig"):
+        (tmp_path / "run.yaml").write_text("data:\n  columns: [Weiß]\n", encoding=encoding)
+        assert read_document("run.yaml").values == {"data": {"columns": ["Weiß"]}}
+
+
+def test_windows_line_ends_count_once(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_bytes(b"model:\r\n  beta: 3\r\n")
+    assert read_document("run.yaml").where(("model", "beta")) == "run.yaml:2"
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"model:\n  beta: 3\n")))
+    document = read_document("-")
+    assert document.values == {"model": {"beta": 3}}
+    assert document.where(("model", "beta")) == "<stdin>:2"
+
+
+@pytest.mark.parametrize("name", ["trueskill", "trueskill.yaml"])
+def test_shipped_configs_go_by_name(name: str) -> None:
+    document = read_document(name)
+    assert document.values["model"]["name"] == "trueskill"
+    assert str(document.where(("model", "name"))).startswith("trueskill.yaml:")
+
+
+def test_a_file_here_goes_before_a_shipped_config(tmp_path: Path) -> None:
+    (tmp_path / "ttt.yaml").write_text("model:\n  beta: 1\n")
+    assert read_document("ttt.yaml").values == {"model": {"beta": 1}}
+
+
+def test_a_folder_of_that_name_does_not_hide_a_shipped_config(tmp_path: Path) -> None:
+    (tmp_path / "ttt").mkdir()
+    assert read_document("ttt").values["model"]["name"] == "ttt"
+
+
+def test_unknown_names_suggest_the_nearest() -> None:
+    error = failure("trueskil")
+    assert error.where == "trueskil"
+    assert error.hint == "did you mean trueskill?"
+    assert failure("zzz").hint == f"a path, or one of the shipped configs: {', '.join(shipped_configs())}"
+
+
+def test_unknown_paths_suggest_a_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "lasker.yaml").touch()
+    assert failure("sub/laskr.yaml").hint == f"did you mean {Path('sub/lasker.yaml')}?"
+
+
+def test_folders_and_bytes_that_are_no_text_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert failure("sub").where == "sub"
+    (tmp_path / "run.yaml").write_bytes(b"model:\n  name: \xff\n")
+    error = failure("run.yaml")
+    assert error.where == "run.yaml:2"
+    assert error.hint == "save the config as UTF-8"
+
+
+def test_overrides_go_over_the_file_and_the_later_wins(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text("model:\n  beta: 1\n  tau: 2\n")
+    document = read_document("run.yaml", ["model.beta=600", "data.period=month", "model.beta = 700"])
+    assert document.values == {"model": {"tau": 2, "beta": 700}, "data": {"period": "month"}}
+    assert document.where(("model", "beta")) == "-s model.beta = 700"
+    assert document.where(("model", "tau")) == "run.yaml:3"
+
+
+def test_overrides_keep_equal_signs_in_values() -> None:
+    assert read_document(None, ["data.delimiter=="]).values == {"data": {"delimiter": "="}}
+
+
+@pytest.mark.parametrize("override", ["model.beta", "=3", "model.=3", "model..beta=3", ""])
+def test_overrides_need_key_and_value(override: str) -> None:
+    error = failure(None, override)
+    assert error.where == f"-s {override}"
+    assert error.hint == "for instance -s model.beta=600"

@@ -1,0 +1,81 @@
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.config.render import flow, render
+from ttt_cli.config.schema import PERIODS, Config, DataConfig, ModelConfig, SolverConfig
+from ttt_cli.config.validate import validate
+from ttt_cli.config.yaml_text import parse_document
+from ttt_cli.models.params import SkillParams
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+POSITIVE = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
+SKILL_PARAMS = st.builds(
+    SkillParams,
+    prior_mean=st.floats(allow_nan=False, allow_infinity=False),
+    prior_sd=POSITIVE,
+    beta=POSITIVE,
+    tau=st.floats(min_value=0, allow_infinity=False),
+    draw_margin=st.just("auto") | st.floats(min_value=0, allow_infinity=False),
+    draw_probability=st.none() | st.floats(0, 1, exclude_min=True, exclude_max=True),
+)
+DATA = st.builds(
+    DataConfig,
+    period=st.sampled_from(PERIODS),
+    header=st.none() | st.booleans(),
+    columns=st.none() | st.lists(TEXT) | st.dictionaries(TEXT, TEXT),
+    delimiter=st.none() | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1),
+    encoding=st.none() | TEXT,
+)
+SOLVER = st.builds(SolverConfig, tol=POSITIVE, max_sweeps=st.integers(1), accelerate=st.booleans())
+
+
+@given(params=SKILL_PARAMS, data=DATA, solver=SOLVER)
+def test_what_is_shown_reads_back_the_same(
+    params: SkillParams, data: DataConfig, solver: SolverConfig
+) -> None:
+    config = Config(model=ModelConfig(name="ttt", **params.model_dump()), data=data, solver=solver)
+    document = parse_document(render(config, SkillParams), "shown.yaml")
+    model = dict(document.values["model"])
+    assert model.pop("name") == "ttt"
+    assert validate(SkillParams, model, document, ("model",)) == params
+    assert validate(DataConfig, document.values["data"], document, ("data",)) == data
+    assert validate(SolverConfig, document.values["solver"], document, ("solver",)) == solver
+
+
+def test_every_key_says_what_it_means() -> None:
+    config = Config(model=ModelConfig(name="ttt", **SkillParams().model_dump()))
+    lines = render(config, SkillParams).splitlines()
+    assert "  beta: 480                               # sd of one performance around skill, points" in lines
+    keys = [line for line in lines if line.startswith("  ")]
+    fields = [*SkillParams.model_fields, *DataConfig.model_fields, *SolverConfig.model_fields]
+    assert [line.split(":")[0].strip() for line in keys] == ["name", *fields]
+    assert all("  # " in line for line in keys)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (480.0, "480"),
+        (0.01, "0.01"),
+        (1e-7, "1e-07"),
+        (1e22, "1e+22"),
+        (math.inf, ".inf"),
+        (True, "true"),
+        (None, "null"),
+        ("auto", "auto"),
+        ("null", '"null"'),
+        ("TRUE", '"TRUE"'),
+        ("12", '"12"'),
+        ("", '""'),
+        ("a b", '"a b"'),
+        ("\t", '"\\u0009"'),
+        (["id", "year"], "[id, year]"),
+        ({"white": "Weiß"}, '{white: "Weiß"}'),
+    ],
+)
+def test_values_are_written_plainly(value: Any, text: str) -> None:
+    assert flow(value) == text

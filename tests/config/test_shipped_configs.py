@@ -1,0 +1,73 @@
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.config.load import read_document, shipped_configs
+from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.models.registry import MODULES, load
+from ttt_cli.models.resolve import resolve
+
+ROOT = Path(__file__).parents[2]
+DELIBERATE: dict[tuple[str, str], object] = {}  # (config, key path) -> a value that is not the default
+UNIT = re.compile(
+    r"point|year|auto|true|null|\bor\b|count|between 0 and 1|no unit|rating system", re.IGNORECASE
+)
+
+
+def leaves(name: str) -> dict[str, object]:
+    """Key paths of a shipped config and their values."""
+    values = read_document(name).values
+    return {f"{section}.{key}": value for section, keys in values.items() for key, value in keys.items()}
+
+
+def test_every_model_has_its_config_and_no_config_is_without() -> None:
+    assert list(shipped_configs()) == sorted(MODULES)
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_a_config_loads_and_every_key_is_at_its_default(name: str) -> None:
+    document = read_document(name)
+    resolved = resolve(document)
+    assert resolved.config.model.name == name
+    plain = resolve(read_document(None, [f"model.name={name}"])).config.model_dump()
+    for path, value in leaves(name).items():
+        section, key = path.split(".")
+        assert value == DELIBERATE.get((name, path), plain[section][key]), path
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_a_config_holds_every_key_of_its_model(name: str) -> None:
+    expected = ["model.name", *(f"model.{key}" for key in load(name).Params.model_fields)]
+    assert [path for path in leaves(name) if path.startswith("model.")] == expected
+
+
+def test_ttt_holds_every_key_of_the_other_sections() -> None:
+    found = leaves("ttt")
+    for section, schema in {"data": DataConfig, "solver": SolverConfig}.items():
+        expected = [f"{section}.{key}" for key in schema.model_fields]
+        assert [path for path in found if path.startswith(f"{section}.")] == expected
+
+
+@pytest.mark.parametrize("name", shipped_configs())
+def test_a_comment_with_the_unit_stands_above_every_key(name: str) -> None:
+    document = read_document(name)
+    lines = shipped_configs()[name].read_text(encoding="utf-8").splitlines()
+    for path in leaves(name):
+        line = int(str(document.where(tuple(path.split(".")))).rpartition(":")[2])
+        comment = []
+        while lines[line - 2 - len(comment)].startswith("  #"):
+            comment.append(lines[line - 2 - len(comment)])
+        assert UNIT.search(" ".join(reversed(comment))), f"{path} has no comment with its unit"
+
+
+@pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="tests run outside the source tree")
+def test_the_wheel_carries_the_configs_and_every_package() -> None:
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    packages = {
+        ".".join(file.parent.relative_to(ROOT).parts) for file in (ROOT / "ttt_cli").rglob("__init__.py")
+    }
+    assert set(setuptools["packages"]) == packages | {"ttt_cli.configs"}
+    assert setuptools["package-dir"] == {"ttt_cli.configs": "configs"}
+    assert setuptools["package-data"]["ttt_cli.configs"] == ["*.yaml"]

@@ -1,0 +1,70 @@
+"""`ttt config`: show, check and describe configs."""
+
+from __future__ import annotations
+
+import click
+
+from ttt_cli.cli.console import QUIET, say
+from ttt_cli.cli.options import config_option, set_option
+from ttt_cli.errors import TttError
+
+
+@click.group("config")
+def command() -> None:
+    """Show, check and describe configs."""
+
+
+@command.command("show")
+@config_option
+@set_option
+def show(config: str | None, overrides: tuple[str, ...]) -> None:
+    """Print the resolved config as YAML, every key commented.
+
+    It can be used again with -c: `ttt config show -c ttt -s model.beta=600 > mine.yaml`.
+    """
+    from ttt_cli.config.load import read_document
+    from ttt_cli.config.render import render
+    from ttt_cli.models.resolve import resolve
+
+    resolved = resolve(read_document(config, overrides))
+    click.echo(render(resolved.config, resolved.model.Params), nl=False)
+
+
+@command.command("check")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.pass_context
+def check(context: click.Context, files: tuple[str, ...]) -> None:
+    """Tell which configs are ok, and what is wrong in which line.
+
+    Exit code 2 when one is wrong.
+    """
+    from ttt_cli.config.load import read_document
+    from ttt_cli.models.resolve import resolve
+
+    wrong = 0
+    for file in files:
+        try:
+            resolved = resolve(read_document(file))
+        except TttError as error:
+            wrong = error.exit_code
+            say(str(error), *([f"hint: {error.hint}"] if error.hint else []), level=QUIET)
+        else:
+            click.echo(f"{file}: ok, model {resolved.config.model.name}")
+    context.exit(wrong)
+
+
+@command.command("schema")
+@click.option("--model", "name", metavar="NAME", help="Only the keys of this model; otherwise of all.")
+def schema(name: str | None) -> None:
+    """Print the JSON Schema of configs, for editors.
+
+    Save it as ttt.schema.json; with `# yaml-language-server: $schema=ttt.schema.json` as its first line a
+    config is completed and checked while it is written.
+    """
+    import json
+
+    from ttt_cli.config.json_schema import json_schema
+    from ttt_cli.models.registry import MODULES, load
+
+    models = {model: load(model).Params for model in ([name] if name else MODULES)}
+    click.echo(json.dumps(json_schema(models), indent=2, ensure_ascii=False))

@@ -1,0 +1,47 @@
+"""The values of a config, each with the place where it was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """Nested values and where each was written.
+
+    `origins` maps key paths to `file:line` or to the override, e.g. `-s model.beta=600`; the empty path is
+    the file as a whole. `overridden` are the paths that an override set.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[KeyPath, str] = field(default_factory=dict)
+    overridden: frozenset[KeyPath] = frozenset()
+
+    def where(self, path: KeyPath) -> str | None:
+        """Where the value at `path`, or else the nearest part of the config around it, was written."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.origins:
+                return self.origins[path[:end]]
+        return None
+
+    def assign(self, path: tuple[str, ...], value: Any, origin: str) -> Document:
+        """A copy in which `path` holds `value`; what stood at or below it is gone, and the key comes last."""
+        values = dict(self.values)
+        section = values
+        for key in path[:-1]:
+            inner = section.get(key)
+            section[key] = dict(inner) if isinstance(inner, dict) else {}
+            section = section[key]
+        section.pop(path[-1], None)
+        section[path[-1]] = value
+        origins = {key: old for key, old in self.origins.items() if key[: len(path)] != path}
+        return Document(values, origins | {path: origin}, self.overridden | {path})
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path as it is written: `model.beta`, `data.columns[2]`."""
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    return text.removeprefix(".")

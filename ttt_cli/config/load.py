@@ -1,0 +1,85 @@
+"""Where a config comes from: a file, a shipped config, standard input, and the overrides on top."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from ttt_cli.config.document import Document
+from ttt_cli.config.yaml_text import parse_document, parse_value
+from ttt_cli.errors import ConfigError, nearest
+
+SUFFIXES = (".yaml", ".yml")
+
+
+def read_document(path_or_name: str | None, overrides: Sequence[str] = ()) -> Document:
+    """The config in a file, `-` for standard input, a shipped config's name, or None for no config.
+
+    `overrides` are `KEY=VALUE` with a config path as key (`model.beta=600`); a later one wins over an
+    earlier one and over the file. Raises ConfigError with file and line.
+    """
+    return override(Document() if path_or_name is None else _read(path_or_name), overrides)
+
+
+def override(document: Document, overrides: Sequence[str]) -> Document:
+    """The document with `KEY=VALUE` overrides on top, in order. Raises ConfigError."""
+    for text in overrides:
+        document = _override(document, text)
+    return document
+
+
+def shipped_configs() -> dict[str, Traversable]:
+    """The configs that come with the program, by name without suffix."""
+    package = files("ttt_cli")
+    folder = package / "configs"
+    if not folder.is_dir() and isinstance(package, Path):
+        folder = package.parent / "configs"  # a source tree, or an editable install of one
+    if not folder.is_dir():
+        return {}
+    found = [file for file in folder.iterdir() if file.name.endswith(".yaml")]
+    return {file.name.removesuffix(".yaml"): file for file in sorted(found, key=lambda file: file.name)}
+
+
+def _read(path_or_name: str) -> Document:
+    if path_or_name == "-":
+        return parse_document(_decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+    path = Path(path_or_name)
+    shipped = shipped_configs()
+    name = path_or_name.removesuffix(".yaml")
+    if not path.is_file() and name in shipped:
+        return parse_document(_decode(shipped[name].read_bytes(), shipped[name].name), shipped[name].name)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise _not_found(path_or_name, list(shipped)) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", where=path_or_name) from error
+    return parse_document(_decode(content, path_or_name), path_or_name)
+
+
+def _not_found(path_or_name: str, shipped: list[str]) -> ConfigError:
+    folder = Path(path_or_name).parent
+    here = [str(file) for file in folder.iterdir() if file.suffix in SUFFIXES] if folder.is_dir() else []
+    near = nearest(path_or_name, [*shipped, *(f"{name}.yaml" for name in shipped), *here])
+    hint = f"did you mean {near}?" if near else f"a path, or one of the shipped configs: {', '.join(shipped)}"
+    return ConfigError("there is no such config", where=path_or_name, hint=hint)
+
+
+def _decode(content: bytes, source: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError("not UTF-8", where=f"{source}:{line}", hint="save the config as UTF-8") from error
+
+
+def _override(document: Document, override: str) -> Document:
+    origin = f"-s {override}"
+    key, separator, value = override.partition("=")
+    path = tuple(part.strip() for part in key.split("."))
+    if not separator or not all(path):
+        raise ConfigError("an override is KEY=VALUE", where=origin, hint="for instance -s model.beta=600")
+    return document.assign(path, parse_value(value, origin), origin)
