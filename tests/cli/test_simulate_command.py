@@ -1,0 +1,53 @@
+"""`ttt simulate` from the outside."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ttt_cli.cli.simulate import command
+from ttt_cli.evaluate.simulate import Plan
+
+SMALL = ["--players", "20", "--years", "5", "--games", "100"]
+
+
+def test_defaults_are_those_of_the_plan() -> None:
+    options = command.make_context("simulate", []).params
+    for name, parameter in inspect.signature(Plan).parameters.items():
+        assert options[name] == parameter.default
+
+
+def test_writes_games_and_the_truth_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv", "--seed", "4"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "100 games of 20 players: mine.csv, mine.skills.csv" in result.stderr
+    assert Path("mine.csv").read_text(encoding="utf-8").count("\n") == 101
+    assert (
+        Path("mine.skills.csv")
+        .read_text(encoding="utf-8")
+        .startswith("player,period,skill\nPlayer 000001,1850,")
+    )
+
+
+def test_a_dash_streams_only_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(command, [*SMALL, "-o", "-", "--dates", "day"], catch_exceptions=False)
+    lines = result.stdout.splitlines()
+    assert lines[0] == "date,white,black,result"
+    assert len(lines) == 101
+    assert lines[1].startswith("185")
+    assert lines[1][4] == "-"
+    assert not list(tmp_path.iterdir())
+
+
+def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
+    games, truth = tmp_path / "g.pgn", tmp_path / "t.csv"
+    arguments = [*SMALL, "-o", str(games), "--truth", str(truth), "--movetext", "50"]
+    CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
+    assert truth.exists()

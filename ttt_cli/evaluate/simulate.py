@@ -1,0 +1,399 @@
+"""Artificial histories with known skills, drawn from the model itself, for calibration and benchmarks."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import NormalDist
+from typing import BinaryIO, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.errors import ConfigError
+from ttt_cli.files import replacing
+from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
+from ttt_cli.progress import SILENT, Progress
+
+Dates = Literal["year", "day"]
+
+_BLOCK: Final = 1 << 20  # games drawn at a time: bounds the memory of one step
+_PGN_BLOCK: Final = 1 << 16
+_ZEAL: Final = 1.0  # sd of the logarithm of how often a player plays
+_BOUNDS: Final = {
+    **dict.fromkeys(("prior_mean", "white_advantage", "growth"), (-math.inf, math.inf)),
+    **dict.fromkeys(("prior_sd", "tau", "draw_margin", "seed"), (0, math.inf)),
+    **dict.fromkeys(("years", "games", "circles", "career_years"), (1, math.inf)),
+    "players": (2, 2**31 - 1),
+    "first_year": (1000, 9999),
+    "beta": (1e-6, math.inf),
+    "draw_probability": (0, 0.999999),
+    "travel": (0, 1),
+}
+_SHUFFLES: Final = ("Nf3", "Nf6", "Ng1", "Ng8")
+_RESULTS: Final = {LOSS: "0-1", DRAW: "1/2-1/2", WIN: "1-0"}
+_SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
+_SQL_DATE: Final = "DATE '1970-01-01' + date"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to simulate. Points and years.
+
+    Time: `years` calendar years from `first_year`. The games of year t (0, 1, ...) and the players who enter
+    in it are proportional to exp(`growth` * t): with 0.05 most games of a long history (63 %) fall in its
+    last 20 years. A career is a run of whole years with a geometric length of mean `career_years`, cut at the
+    end of the history; the first two players enter in the first year.
+
+    Skills: N(`prior_mean`, `prior_sd`^2) in a player's first year, then a random walk with sd `tau` per
+    square root of a year; a skill is constant within a calendar year.
+
+    Games: the performance lead is N(s_white - s_black + `white_advantage`, 2 `beta`^2); a lead beyond
+    `draw_margin` wins, else the game is drawn. When `draw_margin` is None it follows from `draw_probability`,
+    the chance of a draw between equals.
+
+    Who meets whom depends on the calendar, a lasting circle (one of `circles` regions, drawn for each player
+    at random) and a lasting eagerness to play (log-normal), and on nothing else. Both opponents come from one
+    circle, but a share `travel` of the games, and those of somebody alone in the circle, are against anyone
+    active. Pairing by skill would be more like life and is avoided on purpose: it would carry knowledge of
+    skills that the games do not show, and a likelihood that takes the pairings as given would be wrong.
+
+    Raises ConfigError when a number is out of its bounds.
+    """
+
+    players: int = 2000
+    years: int = 100
+    games: int = 100_000
+    first_year: int = 1850
+    prior_mean: float = 1200.0
+    prior_sd: float = 400.0
+    beta: float = 480.0
+    tau: float = 60.0
+    draw_margin: float | None = None
+    draw_probability: float = 0.303
+    white_advantage: float = 0.0
+    growth: float = 0.05
+    career_years: float = 8.0
+    circles: int = 20
+    travel: float = 0.1
+    dates: Dates = "year"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in _BOUNDS.items():
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and low <= value <= high):
+                raise ConfigError(f"{name} is {value}", hint=_hint(low, high))
+        if self.first_year + self.years > 10_000:
+            raise ConfigError(
+                "the history ends after the year 9999", hint="begin earlier, or take fewer years"
+            )
+        if self.dates not in get_args(Dates):
+            raise ConfigError(f"dates is {self.dates!r}", hint=f"give {' or '.join(get_args(Dates))}")
+
+    @cached_property
+    def margin(self) -> float:
+        """The draw margin in points."""
+        if self.draw_margin is not None:
+            return self.draw_margin
+        return NormalDist().inv_cdf((self.draw_probability + 1) / 2) * math.sqrt(2) * self.beta
+
+
+def _hint(low: float, high: float) -> str:
+    if math.isinf(low):
+        return "give a finite number"
+    return f"give {low:g} or more" if math.isinf(high) else f"give a number from {low:g} to {high:g}"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """An artificial history.
+
+    Per game, in time order: `date` (days since 1970-01-01; the middle of the year when only years are given
+    out), `white`, `black` (players from 0), `outcome` (White's: 0 loss, 1 draw, 2 win).
+    Per player and year of the career, by player, then year, the truth: `player`, `year`, `skill` (points).
+    """
+
+    plan: Plan
+    date: NDArray[np.int32]
+    white: NDArray[np.int32]
+    black: NDArray[np.int32]
+    outcome: NDArray[np.int8]
+    player: NDArray[np.int32]
+    year: NDArray[np.int32]
+    skill: NDArray[np.float64]
+
+    @property
+    def name_width(self) -> int:
+        """Digits of the number in a player's name."""
+        return max(6, len(str(self.plan.players)))
+
+    @cached_property
+    def players(self) -> tuple[str, ...]:
+        """Names, sorted: Player 000001 and on."""
+        return tuple(f"Player {number:0{self.name_width}d}" for number in range(1, self.plan.players + 1))
+
+    def games(self) -> Games:
+        """The games as every reader gives them."""
+        n = len(self.date)
+        precision = PRECISION_DAY if self.plan.dates == "day" else PRECISION_YEAR
+        return Games(
+            date=self.date,
+            date_precision=np.full(n, precision, np.int8),
+            white=self.white,
+            black=self.black,
+            outcome=self.outcome,
+            weight=np.ones(n),
+            source_file=np.zeros(n, np.int32),
+            source_line=np.arange(2, n + 2, dtype=np.int64),
+            players=self.players,
+        )
+
+
+def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
+    """Draw a history: equal plans give equal histories. Takes about 0.4 microseconds and 13 bytes a game."""
+    rng = np.random.default_rng(plan.seed)
+    entry, length = _careers(plan, rng)
+    start = np.cumsum(length) - length  # the first row of each player's truth
+    player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
+    year = np.arange(len(player), dtype=np.int64) - np.repeat(start - entry, length)  # from 0
+    skill = _walks(plan, start, length, rng)
+    circle = rng.integers(0, plan.circles, plan.players)
+    zeal = rng.lognormal(0.0, _ZEAL, plan.players)
+
+    order = np.lexsort((circle[player], year))  # truth rows by year, then circle
+    row_start = np.searchsorted(year[order], np.arange(plan.years + 1))
+    counts = _games_per_year(plan, np.diff(row_start), rng)
+    white, black = np.empty((2, plan.games), np.int32)
+    outcome = np.empty(plan.games, np.int8)
+    date = _dates(plan, counts, rng)
+    with progress.task("simulating", total=plan.games, unit="games") as bar:
+        for t, low, high in _blocks(counts):
+            rows = order[row_start[t] : row_start[t + 1]]
+            here = player[rows]
+            first, second = _pairs(plan, circle[here], zeal[here], high - low, rng)
+            white[low:high], black[low:high] = here[first], here[second]
+            outcome[low:high] = _outcomes(plan, skill[rows[first]] - skill[rows[second]], rng)
+            bar.advance(high - low)
+    return Simulated(
+        plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill
+    )
+
+
+def _year_shares(plan: Plan) -> NDArray[np.float64]:
+    exponent = plan.growth * np.arange(plan.years)
+    share = np.exp(exponent - exponent.max())
+    return np.asarray(share / share.sum())
+
+
+def _careers(plan: Plan, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each player's first year (from 0, rising) and number of years."""
+    entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))
+    entry[:2] = 0
+    length = np.minimum(rng.geometric(1 / plan.career_years, plan.players), plan.years - entry)
+    return entry, length
+
+
+def _walks(
+    plan: Plan, start: NDArray[np.int64], length: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """The skills of all players, one walk after the other."""
+    step = rng.normal(0.0, plan.tau, int(length.sum()))
+    step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
+    total = np.cumsum(step)
+    return np.asarray(plan.prior_mean + total - np.repeat(total[start] - step[start], length))
+
+
+def _games_per_year(plan: Plan, active: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    share = np.where(active >= 2, _year_shares(plan), 0.0)
+    return np.asarray(rng.multinomial(plan.games, share / share.sum()))
+
+
+def _dates(plan: Plan, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Days since 1970-01-01, rising: uniform in each year, or its middle."""
+    years = np.arange(plan.years + 1) + plan.first_year - 1970
+    new_year = years.astype("datetime64[Y]").astype("datetime64[D]").astype(np.int32)
+    if plan.dates == "year":
+        return np.repeat(new_year[:-1] + np.diff(new_year) // 2, counts)
+    date = np.empty(plan.games, np.int32)
+    end = np.cumsum(counts)
+    for t, count in enumerate(counts):
+        days = rng.integers(new_year[t], new_year[t + 1], count, dtype=np.int32)
+        days.sort()
+        date[end[t] - count : end[t]] = days
+    return date
+
+
+def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """Year, first and last + 1 game, for pieces of at most _BLOCK games."""
+    low = 0
+    for t, count in enumerate(counts.tolist()):
+        end = low + count
+        while low < end:
+            high = min(low + _BLOCK, end)
+            yield t, low, high
+            low = high
+
+
+def _pairs(
+    plan: Plan, circle: NDArray[np.int64], zeal: NDArray[np.float64], n: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of both opponents of n games among the active players, who are sorted by circle; never the same.
+
+    White is drawn in proportion to zeal; Black likewise, White left out, within White's circle or from all.
+    """
+    everyone = len(circle)
+    bound = np.concatenate(([0.0], np.cumsum(zeal)))
+    first = _place(bound, rng.random(n) * bound[-1], 0, everyone)
+    left = np.searchsorted(circle, circle, "left")[first]
+    right = np.searchsorted(circle, circle, "right")[first]
+    abroad = (rng.random(n) < plan.travel) | (right - left < 2)
+    left[abroad], right[abroad] = 0, everyone
+    point = bound[left] + rng.random(n) * (bound[right] - bound[left] - zeal[first])
+    point += np.where(point >= bound[first], zeal[first], 0.0)
+    second = _place(bound, point, left, right)
+    same = second == first  # by rounding only
+    second[same] += np.where(second[same] + 1 < right[same], 1, -1)
+    return first, second
+
+
+def _place(
+    bound: NDArray[np.float64],
+    point: NDArray[np.float64],
+    left: NDArray[np.int64] | int,
+    right: NDArray[np.int64] | int,
+) -> NDArray[np.int64]:
+    """The interval of each point between the bounds, kept within [left, right)."""
+    return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)
+
+
+def _outcomes(plan: Plan, difference: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int8]:
+    lead = rng.normal(0.0, math.sqrt(2) * plan.beta, len(difference))
+    lead += difference + plan.white_advantage
+    return np.where(lead > plan.margin, WIN, np.where(lead < -plan.margin, LOSS, DRAW)).astype(np.int8)
+
+
+def save(
+    simulated: Simulated,
+    games: Path | BinaryIO,
+    truth: Path | None = None,
+    *,
+    movetext: int = 0,
+    progress: Progress = SILENT,
+) -> None:
+    """Write the games, as PGN when the name ends in .pgn and else as CSV, and the true skills as CSV.
+
+    Games: `date,white,black,result`; a PGN game carries about `movetext` bytes of legal moves.
+    Truth: `player,period,skill`. Files appear complete or not at all.
+    Raises ConfigError for moves in a CSV, one place for both, and a place that cannot be written to.
+    """
+    pgn = isinstance(games, Path) and games.suffix.lower() == ".pgn"
+    if movetext and not pgn:
+        raise ConfigError("a CSV has no room for moves", hint="leave movetext out, or name a .pgn file")
+    if truth is not None and truth == games:
+        raise ConfigError("games and true skills go to one file", where=str(truth), hint="name two files")
+    with _filled(games) as part, _filled(truth) as truth_part:
+        if truth_part:
+            _write_truth(simulated, truth_part)
+        if part and pgn:
+            _write_pgn(simulated, part, movetext, progress)
+        elif part:
+            _write_csv(simulated, part)
+
+
+@contextmanager
+def _filled(target: Path | BinaryIO | None) -> Iterator[Path | None]:
+    """A file to write to, whose content the target gets at the end of a block that succeeds."""
+    try:
+        if target is None:
+            yield None
+        elif isinstance(target, Path) and (target.is_file() or not target.exists()):
+            with replacing(target) as part:
+                yield part
+        else:  # a stream, a pipe, a device
+            with tempfile.TemporaryDirectory(prefix="ttt-simulate-") as folder:
+                part = Path(folder) / "part"
+                yield part
+                opened = target.open("wb") if isinstance(target, Path) else nullcontext(target)
+                with part.open("rb") as source, opened as sink:
+                    shutil.copyfileobj(source, sink)
+    except OSError as error:
+        if not isinstance(target, Path):
+            raise
+        hint = "name a file in a folder that exists and may be written to"
+        raise ConfigError(f"cannot be written: {error.strerror}", where=str(target), hint=hint) from error
+
+
+def _write_csv(simulated: Simulated, path: Path) -> None:
+    date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
+    columns = [f"{date} AS date", *(f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black"))]
+    columns.append(f"{_SQL_RESULT} AS result")
+    _copy(simulated, ("date", "white", "black", "outcome"), columns, path)
+
+
+def _write_truth(simulated: Simulated, path: Path) -> None:
+    columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
+    _copy(simulated, ("player", "year", "skill"), columns, path)
+
+
+def _sql_name(column: str, simulated: Simulated) -> str:
+    return f"'Player ' || lpad(({column} + 1)::VARCHAR, {simulated.name_width}, '0')"
+
+
+def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path) -> None:
+    import duckdb
+
+    place = str(path).replace("'", "''")
+    with duckdb.connect() as database:
+        database.register("simulated", {name: getattr(simulated, name) for name in arrays})
+        database.execute(
+            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, HEADER)"
+        )
+
+
+def _write_pgn(simulated: Simulated, path: Path, movetext: int, progress: Progress) -> None:
+    end = {code: f'"]\n[Result "{text}"]\n\n{_moves(text, movetext)}\n' for code, text in _RESULTS.items()}
+    with (
+        path.open("w", encoding="ascii", newline="\n") as stream,
+        progress.task("writing", total=len(simulated.date), unit="games") as bar,
+    ):
+        for low in range(0, len(simulated.date), _PGN_BLOCK):
+            part = slice(low, low + _PGN_BLOCK)
+            stream.write("\n" if low else "")
+            stream.write("\n".join(_pgn_games(simulated, part, end)))
+            bar.advance(len(simulated.date[part]))
+
+
+def _pgn_games(simulated: Simulated, part: slice, end: dict[int, str]) -> Iterator[str]:
+    unit: Literal["D", "Y"] = "D" if simulated.plan.dates == "day" else "Y"
+    dates = np.datetime_as_string(simulated.date[part].astype("datetime64[D]"), unit=unit).tolist()
+    months = "" if unit == "D" else ".??.??"
+    names = simulated.players
+    rows = zip(
+        dates,
+        *(getattr(simulated, name)[part].tolist() for name in ("white", "black", "outcome")),
+        strict=True,
+    )
+    for date, white, black, outcome in rows:
+        yield (
+            f'[Event "Simulation"]\n[Site "?"]\n[Date "{date.replace("-", ".")}{months}"]\n[Round "?"]\n'
+            f'[White "{names[white]}"]\n[Black "{names[black]}{end[outcome]}'
+        )
+
+
+def _moves(result: str, size: int) -> str:
+    """Knights that go out and back, about `size` bytes of them, and the result."""
+    words: list[str] = []
+    length = 0
+    while length < size:
+        ply = len(words)
+        words.append(f"{ply // 2 + 1}. {_SHUFFLES[ply % 4]}" if ply % 2 == 0 else _SHUFFLES[ply % 4])
+        length += len(words[-1]) + 1
+    return textwrap.fill(" ".join([*words, result]), width=79, break_on_hyphens=False)
