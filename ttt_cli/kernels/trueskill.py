@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.truncated import draw_log_normaliser, draw_moments, win_log_normaliser, win_moments
+from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 
 @inner
-def _judge(t, bound, outcome):  # type: ignore[no-untyped-def]
-    """(v, w, log probability) of an outcome when the performances differ by t standard deviations."""
-    if outcome == 2:
-        v, w = win_moments(t - bound)
-        return v, w, win_log_normaliser(t - bound)
-    if outcome == 0:
-        v, w = win_moments(-t - bound)
-        return -v, w, win_log_normaliser(-t - bound)
-    v, w = draw_moments(t, bound)
-    return v, w, draw_log_normaliser(t, bound)
+def _absorb(variance, push, pull, share):  # type: ignore[no-untyped-def]
+    """(move of the mean, new variance) when a share of a game's evidence is added in natural parameters.
+
+    The whole game moves the mean by variance * push and multiplies the variance by 1 - variance * pull.
+    """
+    shrink = 1.0 - variance * pull
+    kept = 1.0 / (shrink + share * (1.0 - shrink))
+    return share * kept * variance * push, variance * shrink * kept
 
 
 @kernel(
@@ -33,8 +31,8 @@ def filter_games(
 ):  # fmt: skip
     """Fill `mean` (from the prior mean) and `variance` per node with the belief after its period's games, in order.
 
-    A game of weight w is played w times; a fraction of a game moves natural parameters by that fraction.
-    Returns the sum of log probabilities with which each game was foreseen.
+    A game of weight w is played w times over, a last fraction of it as that fraction of its evidence.
+    Returns the sum of the log probabilities with which each game was foreseen.
     """
     foreseen = 0.0
     for p in range(len(node_start) - 1):
@@ -50,19 +48,11 @@ def filter_games(
                 share = min(left, 1.0)
                 left -= share
                 scale = 1.0 / math.sqrt(noise + variance[i] + variance[j])
-                v, w, log_probability = _judge((mean[i] - mean[j] + advantage) * scale, margin * scale, outcome[g])
-                foreseen += share * log_probability
-                shrink_i = 1.0 - variance[i] * scale * scale * w
-                shrink_j = 1.0 - variance[j] * scale * scale * w
-                # a share of the change in natural parameters; share 1 is the paper's update
-                shrink_i /= share + (1.0 - share) * shrink_i
-                shrink_j /= share + (1.0 - share) * shrink_j
-                move_i = variance[i] * scale * v
-                move_j = variance[j] * scale * v
-                part_i = share * shrink_i / (1.0 - variance[i] * scale * scale * w)
-                part_j = share * shrink_j / (1.0 - variance[j] * scale * scale * w)
-                mean[i] += part_i * move_i
-                mean[j] -= part_j * move_j
-                variance[i] *= shrink_i
-                variance[j] *= shrink_j
+                t = (mean[i] - mean[j] + advantage) * scale
+                v, w = outcome_moments(t, margin * scale, outcome[g])
+                foreseen += share * outcome_log_normaliser(t, margin * scale, outcome[g])
+                move_i, variance[i] = _absorb(variance[i], v * scale, w * scale * scale, share)
+                move_j, variance[j] = _absorb(variance[j], v * scale, w * scale * scale, share)
+                mean[i] += move_i
+                mean[j] -= move_j
     return foreseen

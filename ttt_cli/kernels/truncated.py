@@ -15,7 +15,8 @@ from ttt_cli.kernels.compile import inner
 from ttt_cli.kernels.normal import INV_SQRT_2PI, LOG_SQRT_2PI, log_cdf, mills
 
 FAR = 50.0  # beyond, v + x loses more than 1e-12 by cancellation and the asymptotic series keeps it
-NARROW = 1e-2  # an interval narrower than this, relative to the scale on which the density changes
+FAR_DRAW = 8.0  # the same for intervals, where both ends cancel
+NARROW = 3e-2  # an interval narrower than this, relative to the scale on which the density changes
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
@@ -47,13 +48,13 @@ def draw_moments(t: float, margin: float) -> tuple[float, float]:
     distance = abs(t)
     low = distance - margin
     high = distance + margin
-    if low > FAR or margin * (1.0 + distance) < NARROW:
+    if low > FAR_DRAW or margin * (1.0 + distance) < NARROW:
         v, w, _ = _by_quadrature(low, high)
     elif low >= 0.0:
         shrink = math.exp(-2.0 * distance * margin)  # phi(high) / phi(low)
         mass = mills(low) - shrink * mills(high)  # over phi(low)
         v = (1.0 - shrink) / mass
-        w = v * v - (low - shrink * high) / mass
+        w = v * (v - low) + 2.0 * margin * shrink / mass
     else:
         at_low = INV_SQRT_2PI * math.exp(-0.5 * low * low)
         at_high = INV_SQRT_2PI * math.exp(-0.5 * high * high)
@@ -71,7 +72,7 @@ def draw_log_normaliser(t: float, margin: float) -> float:
     distance = abs(t)
     low = distance - margin
     high = distance + margin
-    if low > FAR or margin * (1.0 + distance) < NARROW:
+    if low > FAR_DRAW or margin * (1.0 + distance) < NARROW:
         return _by_quadrature(low, high)[2]
     if low >= 0.0:
         mass = mills(low) - math.exp(-2.0 * distance * margin) * mills(high)
@@ -79,6 +80,27 @@ def draw_log_normaliser(t: float, margin: float) -> float:
     at_low = INV_SQRT_2PI * math.exp(-0.5 * low * low)
     at_high = INV_SQRT_2PI * math.exp(-0.5 * high * high)
     return math.log1p(-at_low * mills(-low) - at_high * mills(high))
+
+
+@inner
+def outcome_moments(t: float, margin: float, outcome: int) -> tuple[float, float]:
+    """(v, w) given an outcome: 0 loss, 1 draw, 2 win."""
+    if outcome == 2:
+        return win_moments(t - margin)
+    if outcome == 0:
+        v, w = win_moments(-t - margin)
+        return -v, w
+    return draw_moments(t, margin)
+
+
+@inner
+def outcome_log_normaliser(t: float, margin: float, outcome: int) -> float:
+    """log P(outcome): 0 loss, 1 draw, 2 win."""
+    if outcome == 2:
+        return win_log_normaliser(t - margin)
+    if outcome == 0:
+        return win_log_normaliser(-t - margin)
+    return draw_log_normaliser(t, margin)
 
 
 @inner

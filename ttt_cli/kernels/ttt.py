@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.truncated import draw_log_normaliser, draw_moments, win_log_normaliser, win_moments
+from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 _NODES = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, next, drift variance
 _GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
@@ -33,15 +33,7 @@ def _drift(precision: float, weighted: float, variance: float) -> tuple[float, f
 def _moments(mean, variance, outcome, margin):  # type: ignore[no-untyped-def]
     """(v / c, w / c^2) of a performance difference N(mean, c^2) given the outcome (TTT paper, section 3.1)."""
     scale = 1.0 / math.sqrt(variance)
-    t = mean * scale
-    bound = margin * scale
-    if outcome == 2:
-        v, w = win_moments(t - bound)
-    elif outcome == 0:
-        v, w = win_moments(-t - bound)
-        v = -v
-    else:
-        v, w = draw_moments(t, bound)
+    v, w = outcome_moments(mean * scale, margin * scale, outcome)
     return v * scale, w * scale * scale
 
 
@@ -218,14 +210,7 @@ def log_evidence(
         weighted_j = marginal[j, 1] - sites[g, 3]
         mean = weighted_i / precision_i - weighted_j / precision_j + advantage
         scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
-        t = mean * scale
-        bound = margin * scale
-        if outcome[g] == 2:
-            normaliser = win_log_normaliser(t - bound)
-        elif outcome[g] == 0:
-            normaliser = win_log_normaliser(-t - bound)
-        else:
-            normaliser = draw_log_normaliser(t, bound)
+        normaliser = outcome_log_normaliser(mean * scale, margin * scale, outcome[g])
         normaliser -= _log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
         normaliser -= _log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])
         games += weight[g] * normaliser

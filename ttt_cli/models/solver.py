@@ -20,11 +20,11 @@ PAUSE = 3  # plain sweeps after an accelerated one that made things worse
 
 @dataclass(frozen=True)
 class Sweep:
-    """What one sweep did: `change` is the largest move of a mean since the last sweep, `inexact` what the acceleration
-    may have left over, both in points; `skipped` sites could not be updated."""
+    """What one sweep left: `means` of all nodes, how far they may be from the joint solution (`distance`), both in
+    points, and how many sites could not be updated (`skipped`)."""
 
     means: NDArray[np.float64]
-    inexact: float = 0.0
+    distance: float = 0.0
     skipped: int = 0
 
 
@@ -35,7 +35,8 @@ def iterate(
 
     `sweep(accelerate)` does one forward-backward sweep. With changes c_k of the means over whole sweeps and their
     rate r, the error left is c r / (1 - r), the sum of the changes to come; the size of the last change alone says
-    little. The rate is the largest of the last few. Returns the status and (change, remaining error) per sweep.
+    little. The rate is the largest of the last few; modes too slow to be seen in it are in the distance from the
+    joint solution, which is added. Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
     rates: list[float] = []
@@ -49,7 +50,7 @@ def iterate(
         means = result.means
         skipped = result.skipped
         rates.append(change / last if last > 0.0 else 0.0)
-        remaining = _remaining(change, rates) + result.inexact
+        remaining = _remaining(change, rates) + result.distance
         trace.append((change, remaining))
         if on_sweep:
             on_sweep(number, change, remaining)

@@ -103,13 +103,14 @@ class Inference:
         self._ttt.sweep_forward(*arguments)
         skipped = self._ttt.sweep_backward(*arguments)
         self._smooth()
-        inexact = self._solve_means() if accelerate else 0.0
-        return Sweep(self.means(), inexact, int(skipped))
+        left = self._towards_joint_means(accelerate)
+        return Sweep(self.means(), left, int(skipped))
 
-    def _solve_means(self, tol: float = 1e-3, relative: float = 1e-3) -> float:
-        """Move all means to the joint solution; returns a bound on what is left of their distance to it, points.
+    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
+        """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points.
 
-        |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), and no skill is less certain than before any game.
+        For the error e of a solution |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), and no skill is less certain than before
+        any game.
         """
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites = self._messages
@@ -119,9 +120,12 @@ class Inference:
             *self._chains, first, second, self._pull, self._prior_precision,
             residual, correction, tol / self._widest, relative, 10_000, self._work[:7],
         )  # fmt: skip
+        unsolved = float(error) * self._widest
+        if not move:
+            return unsolved + float(np.max(np.abs(correction), initial=0.0))
         self._joint.spread(first, second, self._links, marginal, sites, correction)
         self._smooth()
-        return float(error) * self._widest
+        return unsolved
 
     def log_evidence(self) -> float:
         """log Z of the sites as they are."""

@@ -1,0 +1,103 @@
+"""Moments of truncated normals against arbitrary-precision arithmetic, over the whole range that games reach."""
+
+import math
+
+import mpmath
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ttt_cli.kernels.truncated import (
+    draw_log_normaliser,
+    draw_moments,
+    outcome_log_normaliser,
+    outcome_moments,
+    win_log_normaliser,
+    win_moments,
+)
+
+mpmath.mp.dps = 60
+
+
+def density(x):
+    return mpmath.exp(-x * x / 2) / mpmath.sqrt(2 * mpmath.pi)
+
+
+def upper_tail(x):
+    return mpmath.erfc(x / mpmath.sqrt(2)) / 2
+
+
+def exact(low, high):
+    """(mean, 1 - variance, log mass) of a standard normal on (low, high)."""
+    low = mpmath.mpf(low)
+    at_low = density(low)
+    at_high, edge, beyond = mpmath.mpf(0), mpmath.mpf(0), mpmath.mpf(0)
+    if high != math.inf:
+        high = mpmath.mpf(high)
+        at_high, edge, beyond = density(high), high * density(high), upper_tail(high)
+    mass = upper_tail(low) - beyond
+    mean = (at_low - at_high) / mass
+    return mean, mean**2 + (edge - low * at_low) / mass, mpmath.log(mass)
+
+
+@given(st.floats(-1000, 9))
+@example(-49.999)
+@example(-50.001)
+@example(0.0)
+def test_win(x):
+    mean, lost, log_mass = exact(-mpmath.mpf(x), math.inf)
+    v, w = win_moments(x)
+    assert v == pytest.approx(float(mean), rel=1e-12)
+    assert w == pytest.approx(float(lost), rel=1e-12)
+    assert win_log_normaliser(x) == pytest.approx(float(log_mass), rel=1e-13)
+
+
+@given(st.floats(0, 300), st.floats(-7, 0.7).map(lambda e: 10**e))
+@example(50.3, 0.3)
+@example(50.29, 0.3)
+@example(0.0, 1e-7)
+@example(0.3, 0.3)
+@example(0.0099, 1.0)
+def test_draw(t, margin):
+    mean, lost, log_mass = exact(mpmath.mpf(t) - mpmath.mpf(margin), mpmath.mpf(t) + mpmath.mpf(margin))
+    v, w = draw_moments(t, margin)
+    assert v == pytest.approx(-float(mean), rel=1e-11, abs=1e-11)
+    assert w == pytest.approx(float(lost), abs=2e-11)
+    assert draw_log_normaliser(t, margin) == pytest.approx(float(log_mass), rel=1e-11, abs=1e-13)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-9, 50))
+def test_draw_is_exactly_symmetric(t, margin):
+    v, w = draw_moments(t, margin)
+    assert draw_moments(-t, margin) == (-v, w)
+    assert draw_log_normaliser(-t, margin) == draw_log_normaliser(t, margin)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 50), st.sampled_from([0, 1, 2]))
+def test_every_outcome_leaves_a_proper_distribution(t, margin, outcome):
+    """No clamping is needed: the variance stays between 0 and 1, whatever the upset."""
+    if outcome == 1 and margin == 0:
+        return
+    v, w = outcome_moments(t, margin, outcome)
+    assert math.isfinite(v)
+    assert 0 <= w <= 1
+    assert outcome_log_normaliser(t, margin, outcome) <= 0
+
+
+@given(st.floats(-30, 30), st.floats(1e-3, 5))
+def test_outcomes_are_all_there_is(t, margin):
+    total = sum(math.exp(outcome_log_normaliser(t, margin, outcome)) for outcome in (0, 1, 2))
+    assert total == pytest.approx(1, abs=1e-13)
+
+
+@given(st.floats(-1e4, 1e4), st.floats(0, 50))
+def test_a_loss_is_a_win_seen_from_the_other_side(t, margin):
+    v, w = outcome_moments(t, margin, 2)
+    assert outcome_moments(-t, margin, 0) == (-v, w)
+
+
+@given(st.floats(-20, 20), st.floats(1e-2, 3), st.sampled_from([0, 1, 2]))
+def test_v_is_the_slope_of_the_log_probability(t, margin, outcome):
+    step = 1e-4
+    slope = outcome_log_normaliser(t + step, margin, outcome) - outcome_log_normaliser(t - step, margin, outcome)
+    assert outcome_moments(t, margin, outcome)[0] == pytest.approx(slope / (2 * step), rel=1e-5, abs=1e-6)
