@@ -24,7 +24,10 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
     names = sorted({*players, *(row[1] for row in rows), *(row[2] for row in rows)})
     ids = {name: number for number, name in enumerate(names)}
     n = len(rows)
-    days = [(np.datetime64(f"{row[0]:04d}-07-02", "D") - np.datetime64("1970-01-01", "D")).astype(int) for row in rows]
+    days = [
+        (np.datetime64(f"{row[0]:04d}-07-02", "D") - np.datetime64("1970-01-01", "D")).astype(int)
+        for row in rows
+    ]
     return Games(
         date=np.array(days, np.int32),
         date_precision=np.zeros(n, np.int8),

@@ -32,7 +32,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Status:
-    """How inference ended. `remaining_error`: estimated largest error of a mean, in points."""
+    """How inference ended. `remaining_error`: estimated largest error of a mean or sd, in points."""
 
     converged: bool
     sweeps: int
@@ -45,7 +45,7 @@ class Fit:
     """A fitted model. Equal inputs give equal Fits: no clock, no path.
 
     `params` are the resolved numbers (no `auto` left); `chains` holds at least `skill`;
-    `trace` has one row per sweep: (largest change of a mean, estimated remaining error), points;
+    `trace` has one row per sweep: (largest change of a mean or sd, estimated remaining error), points;
     `state` is what a further fit of the same timeline may start from.
     """
 

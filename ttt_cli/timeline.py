@@ -92,7 +92,7 @@ def build_timeline(games: Games, period: Period = "year") -> Timeline:
     }
     for array in arrays.values():
         array.flags.writeable = False
-    return Timeline(players=games.players, period=period, **arrays)  # type: ignore[arg-type]
+    return Timeline(players=games.players, period=period, **arrays)
 
 
 def _runs(number: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

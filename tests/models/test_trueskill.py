@@ -22,7 +22,9 @@ def test_one_win():
 def test_one_draw():
     """25 / 6.469481 at a draw probability of .25; margin 1.8776005988 (trueskillthroughtime 1.1.0)."""
     _, fit = fit_rows([(2000, "a", "b", 1)], "trueskill", draw_probability=0.25, **UNITS)
-    assert fit.params["draw_margin"] == pytest.approx(1.8776005988, abs=2e-7)  # its inverse of erfc keeps seven digits
+    assert fit.params["draw_margin"] == pytest.approx(
+        1.8776005988, abs=2e-7
+    )  # its inverse of erfc keeps seven digits
     assert fit.mean == pytest.approx([25, 25])
     assert fit.sd == pytest.approx([6.469481] * 2, abs=1e-6)
 

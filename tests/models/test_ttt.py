@@ -65,9 +65,7 @@ def test_fixed_point_and_evidence_equal_the_slow_twin(seed):
     for _ in range(25):
         i, j = rng.choice(5, 2, replace=False)
         rows.append((int(rng.integers(1900, 1906)), names[i], names[j], int(rng.integers(0, 3))))
-    slow = SlowTTT(
-        [Game(w, b, y, o - 1) for y, w, b, o in rows], 1200, 400, 300, 80, margin := 150.0
-    ).run()
+    slow = SlowTTT([Game(w, b, y, o - 1) for y, w, b, o in rows], 1200, 400, 300, 80, margin := 150.0).run()
     timeline, fit = fit_rows(rows, beta=300, tau=80, draw_margin=margin)
     assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
     for (player, year), found in skills(timeline, fit).items():
@@ -89,8 +87,8 @@ def test_three_players_in_three_steps():
 
 
 def test_two_players_with_one_win_each():
-    """sigma 6, beta 1, no drift: EP log Z -4.054418, sd 2.395; exact -3.294499, 4.290 (figures of kickscore's study)."""
-    timeline, fit = fit_rows([(1, "a", "b", 2), (1, "b", "a", 2)], prior_sd=6, beta=1, tau=0, draw_margin=0)
+    """sigma 6, beta 1, no drift: EP log Z -4.054418, sd 2.395 (exact: -3.294499, 4.290)."""
+    _, fit = fit_rows([(1, "a", "b", 2), (1, "b", "a", 2)], prior_sd=6, beta=1, tau=0, draw_margin=0)
     assert fit.log_evidence == pytest.approx(-4.054418, abs=1e-6)
     assert fit.sd[0] == pytest.approx(2.395, abs=1e-3)
 
@@ -149,7 +147,9 @@ def test_a_start_near_by_saves_sweeps_and_changes_nothing():
     timeline = build_timeline(make_games(rows))
     solver = SolverConfig(tol=1e-6)
     cold = ttt.fit(timeline, ttt.Params(beta=410), solver)
-    warm = ttt.fit(timeline, ttt.Params(beta=410), solver, start=ttt.fit(timeline, ttt.Params(beta=400), solver))
+    warm = ttt.fit(
+        timeline, ttt.Params(beta=410), solver, start=ttt.fit(timeline, ttt.Params(beta=400), solver)
+    )
     again = ttt.fit(timeline, ttt.Params(beta=410), solver, start=cold)
     assert np.abs(warm.mean - cold.mean).max() < 2e-6
     assert warm.status.sweeps < cold.status.sweeps
@@ -176,7 +176,10 @@ def test_margins_that_contradict_the_games_are_refused():
 def test_no_drift_joins_all_years():
     rows = [(1900, "a", "b", 2), (1901, "a", "b", 0), (1905, "b", "a", 1)]
     timeline, fit = fit_rows(rows, tau=0, draw_margin=100)
-    means = {player: {round(m, 6) for (p, _), (m, _) in skills(timeline, fit).items() if p == player} for player in "ab"}
+    means = {
+        player: {round(m, 6) for (p, _), (m, _) in skills(timeline, fit).items() if p == player}
+        for player in "ab"
+    }
     assert all(len(found) == 1 for found in means.values())
     _, one_year = fit_rows([(1900, *row[1:]) for row in rows], tau=0, draw_margin=100)
     assert fit.log_evidence == pytest.approx(one_year.log_evidence, abs=1e-8)

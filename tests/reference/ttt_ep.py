@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 from scipy.special import log_ndtr
 
@@ -71,11 +72,11 @@ class SlowTTT:
         years = self.years(player)
         at = years.index(year)
         p, h = 1 / self.sigma0**2, self.mu0 / self.sigma0**2
-        for before, after in zip(years[:at], years[1 : at + 1], strict=True):
+        for before, after in pairwise(years[: at + 1]):
             sp, sh = self.total(player, before)
             p, h = drift(p + sp, h + sh, self.tau**2 * (after - before))
         back_p = back_h = 0.0
-        for before, after in reversed(list(zip(years[at:], years[at + 1 :], strict=False))):
+        for before, after in reversed(list(pairwise(years[at:]))):
             sp, sh = self.total(player, after)
             back_p, back_h = drift(back_p + sp, back_h + sh, self.tau**2 * (after - before))
         sp, sh = self.total(player, year)

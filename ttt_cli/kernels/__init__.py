@@ -1,0 +1,1 @@
+"""Compiled functions on arrays and nothing else; one file per piece of mathematics."""

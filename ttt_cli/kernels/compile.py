@@ -11,13 +11,13 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 
 def _cache_folder() -> str:
@@ -27,7 +27,11 @@ def _cache_folder() -> str:
         digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()[:16]}"
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    for root in (here / "__pycache__", Path(base) / "ttt", Path(tempfile.gettempdir()) / f"ttt-{os.getuid()}"):
+    for root in (
+        here / "__pycache__",
+        Path(base) / "ttt",
+        Path(tempfile.gettempdir()) / f"ttt-{os.getuid()}",
+    ):
         folder = root / name
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -43,18 +47,18 @@ _CACHE = _cache_folder()
 
 def inner(function: _Function) -> _Function:
     """Mark a function that only kernels call: compiled as a part of them."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
 def kernel(signature: str) -> Callable[[_Function], _Function]:
     """Compile a function for exactly one signature, from the cache on disk when it is there."""
 
     def compiled(function: _Function) -> _Function:
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = _CACHE
+        settings: Any = numba.config
+        before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE
         try:
-            return numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function)  # type: ignore[no-any-return]
+            return cast(_Function, numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function))
         finally:
-            numba.config.CACHE_DIR = before
+            settings.CACHE_DIR = before
 
     return compiled

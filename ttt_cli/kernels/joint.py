@@ -24,7 +24,7 @@ _PAIRS = "int32[::1], int32[::1], float64[::1]"  # first, second, precision of t
 
 
 @inner
-def _factor(previous, following, variance, prior_precision, diagonal, filtered, gain):  # type: ignore[no-untyped-def]
+def _factor(previous, following, variance, prior_precision, diagonal, filtered, gain):
     """Precisions of the filter through M: `filtered` at the nodes, `gain` towards each node from the one before."""
     for i in range(len(previous)):
         before = previous[i]
@@ -37,7 +37,7 @@ def _factor(previous, following, variance, prior_precision, diagonal, filtered, 
 
 
 @inner
-def _precondition(previous, following, filtered, gain, residual, out):  # type: ignore[no-untyped-def]
+def _precondition(previous, following, filtered, gain, residual, out):
     """out = M^-1 residual, by filtering forward and substituting backward along the chains."""
     n = len(previous)
     for i in range(n):
@@ -102,7 +102,7 @@ def spread(first, second, links, marginal, sites, correction):
 
 
 @inner
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a, b):
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
@@ -110,7 +110,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _add_games(first, second, pull, step, image):  # type: ignore[no-untyped-def]
+def _add_games(first, second, pull, step, image):
     """image += (L - diag(L)) step."""
     for g in range(len(first)):
         i = first[g]
@@ -158,7 +158,9 @@ def solve(
         before = power
         for i in range(n):
             step[i] = z[i] + turn * step[i]
-            chain_step[i] = residual[i] - diagonal[i] * z[i] + turn * chain_step[i]  # T step, as T z = r - diag(L) z
+            chain_step[i] = (
+                residual[i] - diagonal[i] * z[i] + turn * chain_step[i]
+            )  # T step, as T z = r - diag(L) z
             image[i] = chain_step[i] + diagonal[i] * step[i]
         _add_games(first, second, pull, step, image)
         length = power / _dot(step, image)

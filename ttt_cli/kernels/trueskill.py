@@ -9,7 +9,7 @@ from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 
 @inner
-def _absorb(variance, push, pull, share):  # type: ignore[no-untyped-def]
+def _absorb(variance, push, pull, share):
     """(move of the mean, new variance) when a share of a game's evidence is added in natural parameters.
 
     The whole game moves the mean by variance * push and multiplies the variance by 1 - variance * pull.

@@ -17,8 +17,12 @@ from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 _NODES = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, next, drift variance
 _GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
-_SCALARS = "float64, float64, float64, float64"  # prior precision, 2 beta^2, draw margin, advantage of the first
-_MESSAGES = "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"  # forward, backward, marginal, sites
+_SCALARS = (
+    "float64, float64, float64, float64"  # prior precision, 2 beta^2, draw margin, advantage of the first
+)
+_MESSAGES = (
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"  # forward, backward, marginal, sites
+)
 _LINKS = "float64[:, ::1]"
 
 
@@ -30,7 +34,7 @@ def _drift(precision: float, weighted: float, variance: float) -> tuple[float, f
 
 
 @inner
-def _moments(mean, variance, outcome, margin):  # type: ignore[no-untyped-def]
+def _moments(mean, variance, outcome, margin):
     """(v / c, w / c^2) of a performance difference N(mean, c^2) given the outcome (TTT paper, section 3.1)."""
     scale = 1.0 / math.sqrt(variance)
     v, w = outcome_moments(mean * scale, margin * scale, outcome)
@@ -40,7 +44,7 @@ def _moments(mean, variance, outcome, margin):  # type: ignore[no-untyped-def]
 @inner
 def _play_period(
     begin, end, first, second, outcome, weight, noise, margin, advantage, marginal, sites, links
-):  # type: ignore[no-untyped-def]
+):
     """Update the sites of the games of one period in order; returns how many had to be skipped."""
     skipped = 0
     for g in range(begin, end):
@@ -82,21 +86,25 @@ def _play_period(
 
 
 @inner
-def _from_past(i, previous, variance, prior_precision, forward, backward, marginal):  # type: ignore[no-untyped-def]
+def _from_past(i, previous, variance, prior_precision, forward, backward, marginal):
     """The message to node i from the player's past, or the prior."""
     before = previous[i]
     if before < 0:
         return prior_precision, 0.0
-    return _drift(marginal[before, 0] - backward[before, 0], marginal[before, 1] - backward[before, 1], variance[i])
+    return _drift(
+        marginal[before, 0] - backward[before, 0], marginal[before, 1] - backward[before, 1], variance[i]
+    )
 
 
 @inner
-def _from_future(i, following, variance, forward, marginal):  # type: ignore[no-untyped-def]
+def _from_future(i, following, variance, forward, marginal):
     """The message to node i from the player's future, or nothing."""
     after = following[i]
     if after < 0:
         return 0.0, 0.0
-    return _drift(marginal[after, 0] - forward[after, 0], marginal[after, 1] - forward[after, 1], variance[after])
+    return _drift(
+        marginal[after, 0] - forward[after, 0], marginal[after, 1] - forward[after, 1], variance[after]
+    )
 
 
 @kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, {_MESSAGES}, {_LINKS})")
@@ -110,7 +118,9 @@ def sweep_forward(
     skipped = 0
     for p in range(len(node_start) - 1):
         for i in range(node_start[p], node_start[p + 1]):
-            precision, weighted = _from_past(i, previous, variance, prior_precision, forward, backward, marginal)
+            precision, weighted = _from_past(
+                i, previous, variance, prior_precision, forward, backward, marginal
+            )
             marginal[i, 0] += precision - forward[i, 0]
             marginal[i, 1] += weighted - forward[i, 1]
             forward[i, 0] = precision
@@ -180,7 +190,7 @@ def smooth(
 
 
 @inner
-def _log_integral(precision, weighted, added, added_weighted):  # type: ignore[no-untyped-def]
+def _log_integral(precision, weighted, added, added_weighted):
     """log of the integral of a normalised Gaussian times exp(-added s^2 / 2 + added_weighted s)."""
     total = precision + added
     mean = weighted / precision

@@ -1,0 +1,1 @@
+"""Rating systems: one module each, a registry, and what they share."""

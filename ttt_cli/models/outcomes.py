@@ -34,7 +34,8 @@ def resolve_margin(params: SkillParams, timeline: Timeline) -> float:
     if params.draw_margin != "auto":
         if params.draw_margin == 0.0 and share > 0.0:
             raise ConfigError(
-                "draw_margin is 0, but there are drawn games", hint="use draw_margin: auto, or a number above 0"
+                "draw_margin is 0, but there are drawn games",
+                hint="use draw_margin: auto, or a number above 0",
             )
         return params.draw_margin
     if params.draw_probability is not None:

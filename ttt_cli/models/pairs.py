@@ -29,7 +29,11 @@ class Pairs:
         return len(self.first)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]]:
+    def arrays(
+        self,
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]
+    ]:
         """The columns in the order in which kernels take them."""
         return self.start, self.first, self.second, self.outcome, self.weight
 
@@ -68,4 +72,5 @@ def _strided(start: NDArray[np.int64]) -> NDArray[np.int64]:
     sizes = np.diff(start)
     begin = np.repeat(start[:-1], sizes)
     size = np.repeat(sizes, sizes)
-    return begin + (np.arange(start[-1]) - begin) * _STRIDE % size
+    strided: NDArray[np.int64] = begin + (np.arange(start[-1]) - begin) * _STRIDE % size
+    return strided

@@ -26,7 +26,10 @@ class SkillParams(Params):
 
     prior_mean: Annotated[
         float,
-        Field(validation_alias=alias("prior_mean", "mu0"), description="mean skill at the first appearance, points"),
+        Field(
+            validation_alias=alias("prior_mean", "mu0"),
+            description="mean skill at the first appearance, points",
+        ),
     ] = 1200.0
     prior_sd: Annotated[
         float,
@@ -39,7 +42,9 @@ class SkillParams(Params):
     beta: Annotated[float, Field(gt=0, description="sd of one performance around skill, points")] = 480.0
     tau: Annotated[
         float,
-        Field(ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"),
+        Field(
+            ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"
+        ),
     ] = 60.0
     draw_margin: Annotated[
         Literal["auto"] | Annotated[float, Field(ge=0)],

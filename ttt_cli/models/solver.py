@@ -20,20 +20,24 @@ PAUSE = 3  # plain sweeps after an accelerated one that made things worse
 
 @dataclass(frozen=True)
 class Sweep:
-    """What one sweep left: `means` of all nodes, how far they may be from the joint solution (`distance`), both in
-    points, and how many sites could not be updated (`skipped`)."""
+    """What one sweep left: `beliefs` (means and sds of all nodes), how far the means may be from the joint solution
+    (`distance`), all in points, and how many sites could not be updated (`skipped`).
+    """
 
-    means: NDArray[np.float64]
+    beliefs: NDArray[np.float64]
     distance: float = 0.0
     skipped: int = 0
 
 
 def iterate(
-    sweep: Callable[[bool], Sweep], means: NDArray[np.float64], solver: SolverConfig, on_sweep: OnSweep | None
+    sweep: Callable[[bool], Sweep],
+    beliefs: NDArray[np.float64],
+    solver: SolverConfig,
+    on_sweep: OnSweep | None,
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
-    """Sweep until the estimated remaining error of every mean is below `solver.tol`.
+    """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
-    `sweep(accelerate)` does one forward-backward sweep. With changes c_k of the means over whole sweeps and their
+    `sweep(accelerate)` does one forward-backward sweep. With changes c_k of the beliefs over whole sweeps and their
     rate r, the error left is c r / (1 - r), the sum of the changes to come; the size of the last change alone says
     little. The rate is the largest of the last few; modes too slow to be seen in it are in the distance from the
     joint solution, which is added. Returns the status and (change, remaining error) per sweep.
@@ -46,8 +50,8 @@ def iterate(
     remaining = math.inf
     for number in range(1, solver.max_sweeps + 1):
         result = sweep(solver.accelerate and pause == 0)
-        change = float(np.max(np.abs(result.means - means), initial=0.0))
-        means = result.means
+        change = float(np.max(np.abs(result.beliefs - beliefs), initial=0.0))
+        beliefs = result.beliefs
         skipped = result.skipped
         rates.append(change / last if last > 0.0 else 0.0)
         remaining = _remaining(change, rates) + result.distance

@@ -43,7 +43,7 @@ def fit(
     """
     margin = resolve_margin(params, timeline)
     inference = Inference(timeline, params, margin, start)
-    status, trace = iterate(inference.sweep, inference.means(), solver, on_sweep)
+    status, trace = iterate(inference.sweep, inference.beliefs(), solver, on_sweep)
     return Fit(
         model=NAME,
         kind=KIND,
@@ -92,10 +92,10 @@ class Inference:
     def _smooth(self) -> None:
         self._ttt.smooth(*self._layout, self._prior_precision, *self._messages)
 
-    def means(self) -> NDArray[np.float64]:
-        """Skill of every node relative to the prior mean, points."""
-        marginal = self._messages[2]
-        return marginal[:, 1] / marginal[:, 0]
+    def beliefs(self) -> NDArray[np.float64]:
+        """Means (from the prior mean) and sds of all skills, points; shape (2, nodes)."""
+        precision, weighted = self._messages[2].T
+        return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
 
     def sweep(self, accelerate: bool) -> Sweep:
         """One pass forward and one backward, then the joint means if asked for."""
@@ -104,7 +104,7 @@ class Inference:
         skipped = self._ttt.sweep_backward(*arguments)
         self._smooth()
         left = self._towards_joint_means(accelerate)
-        return Sweep(self.means(), left, int(skipped))
+        return Sweep(self.beliefs(), left, int(skipped))
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
         """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points.
@@ -115,7 +115,9 @@ class Inference:
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites = self._messages
         residual, correction = self._work[7], self._work[8]
-        self._joint.residual(first, second, weight, self._links, forward, backward, marginal, self._pull, residual)
+        self._joint.residual(
+            first, second, weight, self._links, forward, backward, marginal, self._pull, residual
+        )
         _, error = self._joint.solve(
             *self._chains, first, second, self._pull, self._prior_precision,
             residual, correction, tol / self._widest, relative, 10_000, self._work[:7],
@@ -133,12 +135,13 @@ class Inference:
 
     def chain(self) -> Chain:
         """Skills of all nodes, points."""
-        forward, backward, marginal, _ = self._messages
+        _, backward, marginal, _ = self._messages
         past = marginal - backward
         mean = self._params.prior_mean
+        skill, sd = self.beliefs()
         return Chain(
-            mean=mean + self.means(),
-            sd=1.0 / np.sqrt(marginal[:, 0]),
+            mean=mean + skill,
+            sd=sd,
             forward_mean=mean + past[:, 1] / past[:, 0],
             forward_sd=1.0 / np.sqrt(past[:, 0]),
             drift=self._params.tau,

@@ -1,0 +1,182 @@
+"""Laws that TTT obeys whatever the games: mirrors, orders, names, empty years, groups, weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import fit_rows, make_games, skills
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import histories
+from ttt_cli.models import ttt
+from ttt_cli.timeline import build_timeline
+
+NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7
+SOLVER = SolverConfig(tol=1e-7)
+PARAMS = {"beta": 300, "tau": 70, "draw_margin": 130}
+
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1906), st.permutations("abcde").map(lambda p: (p[0], p[1])), st.integers(0, 2)
+    ).map(lambda row: (row[0], *row[1], row[2])),
+    min_size=1,
+    max_size=25,
+)
+laws = settings(max_examples=60)
+
+
+def fitted(rows, **params):
+    timeline, fit = fit_rows(rows, solver=SOLVER, **{**PARAMS, **params})
+    assert fit.status.converged
+    return skills(timeline, fit), fit.log_evidence
+
+
+def assert_same(one, other, rename=lambda name: name):
+    assert {(rename(name), year) for name, year in one[0]} == set(other[0])
+    for (name, year), found in one[0].items():
+        assert found == pytest.approx(other[0][rename(name), year], abs=NEAR)
+    assert one[1] == pytest.approx(other[1], abs=1e-7)
+
+
+@laws
+@given(games)
+def test_swapping_the_colours_of_all_games_changes_nothing(rows):
+    mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
+    assert_same(fitted(rows), fitted(mirrored))
+
+
+@laws
+@given(games)
+def test_turning_all_results_turns_all_skills(rows):
+    turned = [(year, white, black, 2 - outcome) for year, white, black, outcome in rows]
+    (one, evidence), (other, turned_evidence) = fitted(rows), fitted(turned)
+    for key, (mean, sd) in one.items():
+        assert other[key] == pytest.approx((2400 - mean, sd), abs=NEAR)
+    assert evidence == pytest.approx(turned_evidence, abs=1e-7)
+
+
+@laws
+@given(games, st.randoms(use_true_random=False))
+def test_order_inside_a_year_does_not_matter(rows, random):
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    assert_same(fitted(rows), fitted(shuffled))
+
+
+@laws
+@given(games)
+def test_names_do_not_matter(rows):
+    rename = dict(zip("abcde", ["zoe", "yan", "xi", "wu", "vera"], strict=True)).__getitem__
+    renamed = [(year, rename(white), rename(black), outcome) for year, white, black, outcome in rows]
+    assert_same(fitted(rows), fitted(renamed), rename)
+
+
+@laws
+@given(games)
+def test_levels_and_units_do_not_matter(rows):
+    """Moving the prior mean moves all skills; all parameters times ten make all skills ten times as far from it."""
+    base, evidence = fitted(rows)
+    moved, moved_evidence = fitted(rows, prior_mean=0)
+    scaled, scaled_evidence = fitted(rows, prior_sd=4000, beta=3000, tau=700, draw_margin=1300)
+    for key, (mean, sd) in base.items():
+        assert moved[key] == pytest.approx((mean - 1200, sd), abs=NEAR)
+        assert scaled[key] == pytest.approx((1200 + 10 * (mean - 1200), 10 * sd), abs=20 * NEAR)
+    assert evidence == pytest.approx(moved_evidence, abs=1e-7)
+    assert evidence == pytest.approx(scaled_evidence, abs=1e-7)
+
+
+@laws
+@given(games, games)
+def test_a_group_without_games_against_another_does_not_move_it(rows, others):
+    apart = [(year, white.upper(), black.upper(), outcome) for year, white, black, outcome in others]
+    alone, alone_evidence = fitted(rows)
+    apart_alone, apart_evidence = fitted(apart)
+    together, evidence = fitted(rows + apart)
+    for key, found in {**alone, **apart_alone}.items():
+        assert found == pytest.approx(together[key], abs=NEAR)
+    assert evidence == pytest.approx(alone_evidence + apart_evidence, abs=1e-7)
+
+
+@laws
+@given(games, st.integers(1, 6))
+def test_equal_games_are_one_game_with_their_number_as_weight(rows, times):
+    assert_same(
+        fitted([row for row in rows for _ in range(times)]), fitted([(*row, float(times)) for row in rows])
+    )
+
+
+@laws
+@given(games)
+def test_a_game_of_hardly_any_weight_hardly_counts(rows):
+    base, evidence = fitted(rows)
+    more, more_evidence = fitted([*rows, (*rows[0][:3], 2, 1e-9)])
+    assert evidence == pytest.approx(more_evidence, abs=1e-6)
+    assert all(found == pytest.approx(more[key], abs=1e-4) for key, found in base.items())
+
+
+@laws
+@given(games, st.sampled_from([0.3, 0.7, 1.5, 2.5]))
+def test_fractional_weights_converge(rows, weight):
+    fitted([(*row, weight) for row in rows])
+
+
+@laws
+@given(games)
+def test_an_empty_year_changes_nothing(rows):
+    """Two strangers who play in an idle year make it a period; the others cross it exactly."""
+    strangers = [(1903, "y", "z", 2)]
+    base, _ = fitted(rows)
+    crossed, _ = fitted(rows + strangers)
+    assert all(found == pytest.approx(crossed[key], abs=NEAR) for key, found in base.items())
+
+
+@laws
+@given(games)
+def test_interpolated_years_are_those_of_nodes_without_information(rows):
+    """A game against a stranger of unknown strength, almost without weight, makes a node of an inactive year."""
+    timeline, fit = fit_rows(rows, solver=SOLVER, **PARAMS)
+    laid_out = histories(timeline, fit)
+    for row in np.flatnonzero(laid_out.games == 0)[:3]:
+        name, year = timeline.players[laid_out.player[row]], int(laid_out.period[row])
+        with_node, _ = fitted([*rows, (year, name, "stranger", 1, 1e-9)])
+        found = laid_out.columns["mean"][row], laid_out.columns["sd"][row]
+        assert with_node[name, year] == pytest.approx(found, abs=1e-3)
+
+
+@laws
+@given(games)
+def test_more_games_never_make_anybody_less_certain(rows):
+    base, _ = fitted(rows)
+    more, _ = fitted([*rows, *rows])
+    assert all(more[key][1] <= sd + NEAR for key, (_, sd) in base.items())
+
+
+@laws
+@given(games)
+def test_winning_once_more_does_not_lower_anybody_who_won(rows):
+    year, white, black, _ = rows[0]
+    base, _ = fitted(rows)
+    more, _ = fitted([*rows, (year, white, black, 2)])
+    assert more[white, year][0] >= base[white, year][0] - NEAR
+    assert more[black, year][0] <= base[black, year][0] + NEAR
+
+
+@laws
+@given(games)
+def test_the_posterior_spread_is_within_the_prior(rows):
+    for (_, _), (mean, sd) in fitted(rows)[0].items():
+        assert 0 < sd < np.sqrt(400**2 + 6 * 70**2)
+        assert np.isfinite(mean)
+
+
+def test_the_same_games_give_the_same_fit_to_the_last_bit():
+    rng = np.random.default_rng(3)
+    rows = [
+        (int(y), f"p{i}", f"q{j}", int(o))
+        for y, i, j, o in rng.integers([1900, 0, 0, 0], [1920, 9, 9, 3], (300, 4))
+    ]
+    timeline = build_timeline(make_games(rows))
+    one, other = (ttt.fit(timeline, ttt.Params(), SolverConfig()) for _ in range(2))
+    assert np.array_equal(one.mean, other.mean)
+    assert np.array_equal(one.sd, other.sd)
+    assert one.log_evidence == other.log_evidence

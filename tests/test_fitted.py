@@ -1,0 +1,98 @@
+"""Histories: every period from first to last, the inactive ones from the bridge between their neighbours."""
+
+import numpy as np
+import pytest
+
+from tests.builders import EXACT, fit_rows
+from ttt_cli.fitted import histories
+
+ROWS = [
+    (1850, "a", "b", 2),
+    (1850, "b", "a", 1),
+    (1853, "a", "c", 0),
+    (1858, "a", "b", 2),
+    (1851, "b", "c", 2),
+]
+
+
+def exact_chain(prior_sd, tau, sites):
+    """Posterior of a walk observed through Gaussian sites {year: (precision, weighted mean)}, by dense matrices."""
+    years = np.arange(min(sites), max(sites) + 1)
+    steps = years - years[0]
+    covariance = prior_sd**2 + tau**2 * np.minimum.outer(steps, steps)
+    precision = np.linalg.inv(covariance)
+    weighted = np.zeros(len(years))
+    for year, (p, w) in sites.items():
+        precision[year - years[0], year - years[0]] += p
+        weighted[year - years[0]] += w
+    posterior = np.linalg.inv(precision)
+    return dict(zip(years, zip(posterior @ weighted, np.sqrt(np.diag(posterior)), strict=True), strict=True))
+
+
+def test_all_years_equal_a_dense_smoother_over_all_years():
+    tau, prior_sd = 70.0, 400.0
+    timeline, fit = fit_rows(ROWS, tau=tau, prior_sd=prior_sd, beta=300, draw_margin=100, solver=EXACT)
+    chain = fit.chains["skill"]
+    laid_out = histories(timeline, fit)
+    for player, name in enumerate(timeline.players):
+        sites = {}
+        for node in np.flatnonzero(timeline.node_player == player):
+            back = timeline.previous[node]
+            before = (
+                prior_sd**2 if back < 0 else chain.forward_sd[back] ** 2 + tau**2 * timeline.gap_years[node]
+            )
+            before_mean = 1200 if back < 0 else chain.forward_mean[back]
+            after = chain.forward_sd[node] ** 2
+            precision = 1 / after - 1 / before
+            weighted = (chain.forward_mean[node] - 1200) / after - (before_mean - 1200) / before
+            sites[int(timeline.node_period[node])] = precision, weighted
+        expected = exact_chain(prior_sd, tau, sites)
+        rows = np.flatnonzero(laid_out.player == player)
+        assert list(laid_out.period[rows]) == list(expected), name
+        for row in rows:
+            mean, sd = expected[laid_out.period[row]]
+            assert laid_out.columns["mean"][row] == pytest.approx(1200 + mean, abs=1e-6)
+            assert laid_out.columns["sd"][row] == pytest.approx(sd, abs=1e-6)
+
+
+def test_games_are_counted_in_the_years_they_were_played():
+    timeline, fit = fit_rows(ROWS)
+    laid_out = histories(timeline, fit)
+    of_a = laid_out.player == timeline.players.index("a")
+    played = dict(zip(laid_out.period[of_a].tolist(), laid_out.games[of_a].tolist(), strict=True))
+    assert played == {1850: 2, 1851: 0, 1852: 0, 1853: 1, 1854: 0, 1855: 0, 1856: 0, 1857: 0, 1858: 1}
+
+
+def test_a_filter_only_grows_less_certain_in_idle_years():
+    timeline, fit = fit_rows(ROWS, "trueskill", tau=70)
+    laid_out = histories(timeline, fit)
+    of_a = laid_out.player == timeline.players.index("a")
+    mean, sd = laid_out.columns["mean"][of_a], laid_out.columns["sd"][of_a]
+    assert mean[4] == mean[3]
+    assert sd[4:8] ** 2 - sd[3] ** 2 == pytest.approx(70**2 * np.arange(1, 5))
+
+
+def test_uncertainty_rises_and_falls_across_a_gap():
+    rivals = [
+        (year, x, y, o) for year in range(1850, 1859) for x, y in ("xy", "yz", "zx") for o in (0, 1, 2) * 10
+    ]
+    games = [(year, "a", x, o) for year in (1850, 1858) for x in "xyz" for o in (0, 1, 2) * 10]
+    timeline, fit = fit_rows(rivals + games, tau=100)
+    laid_out = histories(timeline, fit)
+    of_a = laid_out.player == timeline.players.index("a")
+    sd = laid_out.columns["sd"][of_a]
+    assert sd.argmax() in (3, 4, 5)
+    assert np.all(np.diff(sd[:4]) > 0)
+    assert np.all(np.diff(sd[5:]) < 0)
+
+
+def test_no_games_have_no_histories():
+    from tests.builders import make_games
+    from ttt_cli.config.schema import SolverConfig
+    from ttt_cli.models import ttt
+    from ttt_cli.timeline import build_timeline
+
+    timeline = build_timeline(make_games([]))
+    fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
+    assert len(histories(timeline, fit).player) == 0
+    assert fit.log_evidence == 0

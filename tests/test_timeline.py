@@ -1,0 +1,100 @@
+"""Games laid out in time, and time steps."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import make_games
+from ttt_cli.config.schema import PERIODS
+from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
+from ttt_cli.timeline import build_timeline
+
+EPOCH = dt.date(1970, 1, 1)
+dates = st.dates(dt.date(1, 1, 8), dt.date(2999, 12, 31))
+
+
+def number(day, period):
+    return int(period_of(np.array([(day - EPOCH).days], np.int32), period)[0])
+
+
+@given(dates)
+def test_labels_are_those_of_the_calendar(day):
+    iso = day.isocalendar()
+    expected = {
+        "year": f"{day.year:04d}",
+        "quarter": f"{day.year:04d}-Q{(day.month + 2) // 3}",
+        "month": f"{day.year:04d}-{day.month:02d}",
+        "week": f"{iso.year:04d}-W{iso.week:02d}",
+        "day": day.isoformat(),
+    }
+    assert {period: label(number(day, period), period) for period in PERIODS} == expected
+
+
+@given(dates, st.integers(0, 40_000), st.sampled_from(PERIODS))
+def test_periods_follow_the_calendar_and_steps_measure_years(day, later, period):
+    other = day + dt.timedelta(days=later)
+    if other.year > 9999:
+        return
+    steps = number(other, period) - number(day, period)
+    assert steps >= 0
+    assert abs(steps / STEPS_PER_YEAR[period] - later / DAYS_PER_YEAR) < 1.01 / STEPS_PER_YEAR[period] + 0.01
+
+
+rows = st.lists(
+    st.tuples(
+        st.integers(1850, 1860), st.permutations("abcd").map(lambda p: (p[0], p[1])), st.integers(0, 2)
+    ).map(lambda row: (row[0], *row[1], row[2])),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(rows)
+def test_every_game_finds_its_two_nodes(games):
+    table = make_games(games)
+    timeline = build_timeline(table)
+    assert timeline.n_games == len(games)
+    for g in range(timeline.n_games):
+        white, black = timeline.game_white[g], timeline.game_black[g]
+        period = period_of(table.date[g : g + 1], "year")[0]
+        assert timeline.node_player[white] == table.white[g]
+        assert timeline.node_player[black] == table.black[g]
+        assert timeline.node_period[white] == timeline.node_period[black] == period
+        step = np.searchsorted(timeline.periods, period)
+        assert timeline.game_start[step] <= g < timeline.game_start[step + 1]
+        assert timeline.node_start[step] <= min(white, black)
+        assert max(white, black) < timeline.node_start[step + 1]
+    assert timeline.node_games.sum() == pytest.approx(2 * len(games))
+
+
+@given(rows)
+def test_chains_run_through_a_players_periods_in_order(games):
+    timeline = build_timeline(make_games(games))
+    for player in range(len(timeline.players)):
+        nodes = np.flatnonzero(timeline.node_player == player)
+        assert list(timeline.previous[nodes]) == [-1, *nodes[:-1]]
+        assert list(timeline.next[nodes]) == [*nodes[1:], -1]
+        years = timeline.node_period[nodes]
+        assert list(timeline.gap_years[nodes]) == [0.0, *np.diff(years)]
+        assert len(set(years)) == len(nodes)
+
+
+def test_gaps_are_in_years_whatever_the_period():
+    games = make_games([(1850, "a", "b", 2), (1853, "a", "b", 0)])
+    for period in PERIODS:
+        timeline = build_timeline(games, period)
+        assert timeline.gap_years.max() == pytest.approx(3, abs=0.02)  # a week at most
+
+
+def test_no_games_make_an_empty_timeline():
+    timeline = build_timeline(make_games([]))
+    assert (timeline.n_games, timeline.n_nodes, len(timeline.periods)) == (0, 0, 0)
+
+
+def test_arrays_cannot_be_changed():
+    timeline = build_timeline(make_games([(1850, "a", "b", 2)]))
+    with pytest.raises(ValueError, match="read-only"):
+        timeline.node_player[0] = 3
