@@ -99,5 +99,7 @@ def test_a_loss_is_a_win_seen_from_the_other_side(t, margin):
 @given(st.floats(-20, 20), st.floats(1e-2, 3), st.sampled_from([0, 1, 2]))
 def test_v_is_the_slope_of_the_log_probability(t, margin, outcome):
     step = 1e-4
-    slope = outcome_log_normaliser(t + step, margin, outcome) - outcome_log_normaliser(t - step, margin, outcome)
+    slope = outcome_log_normaliser(t + step, margin, outcome) - outcome_log_normaliser(
+        t - step, margin, outcome
+    )
     assert outcome_moments(t, margin, outcome)[0] == pytest.approx(slope / (2 * step), rel=1e-5, abs=1e-6)

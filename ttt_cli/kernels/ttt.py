@@ -15,6 +15,8 @@ import math
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
+SETTLED = 1e-9  # relative change of a site below which it is left alone
+SLOW = 0.5  # rate above which a site is updated again at once
 _NODES = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, next, drift variance
 _GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
 _SCALARS = (
@@ -23,7 +25,6 @@ _SCALARS = (
 _MESSAGES = (
     "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"  # forward, backward, marginal, sites
 )
-_LINKS = "float64[:, ::1]"
 
 
 @inner
@@ -42,46 +43,65 @@ def _moments(mean, variance, outcome, margin):
 
 
 @inner
+def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, links):
+    """Update the sites of one game; returns by how much their precisions changed, relative, or -1 if it cannot be."""
+    cavity_i = marginal[i, 0] - sites[g, 0]
+    cavity_j = marginal[j, 0] - sites[g, 2]
+    if not (cavity_i > 0.0 and cavity_j > 0.0):
+        return -1.0
+    inverse = 1.0 / (cavity_i * cavity_j)
+    var_i = cavity_j * inverse
+    var_j = cavity_i * inverse
+    mean_i = (marginal[i, 1] - sites[g, 1]) * var_i
+    mean_j = (marginal[j, 1] - sites[g, 3]) * var_j
+    shift, shrink = _moments(mean_i - mean_j + advantage, noise + var_i + var_j, outcome, margin)
+    left_i = 1.0 - var_i * shrink
+    left_j = 1.0 - var_j * shrink
+    inverse = 1.0 / (left_i * left_j)
+    scale_i = left_j * inverse
+    scale_j = left_i * inverse
+    precision_i = shrink * scale_i
+    weighted_i = (mean_i * shrink + shift) * scale_i
+    precision_j = shrink * scale_j
+    weighted_j = (mean_j * shrink - shift) * scale_j
+    between = 1.0 / (1.0 - (var_i + var_j) * shrink)
+    links[g, 0] = shrink * between
+    links[g, 1] = (shift + (mean_i - mean_j) * shrink) * between
+    change = abs(precision_i - sites[g, 0]) / precision_i + abs(precision_j - sites[g, 2]) / precision_j
+    marginal[i, 0] += times * (precision_i - sites[g, 0])
+    marginal[i, 1] += times * (weighted_i - sites[g, 1])
+    marginal[j, 0] += times * (precision_j - sites[g, 2])
+    marginal[j, 1] += times * (weighted_j - sites[g, 3])
+    sites[g, 0] = precision_i
+    sites[g, 1] = weighted_i
+    sites[g, 2] = precision_j
+    sites[g, 3] = weighted_j
+    return change
+
+
+@inner
 def _play_period(
-    begin, end, first, second, outcome, weight, noise, margin, advantage, marginal, sites, links
+    begin, end, first, second, outcome, weight, noise, margin, advantage, repeats, marginal, sites, links
 ):
-    """Update the sites of the games of one period in order; returns how many had to be skipped."""
+    """Update the sites of the games of one period in order; returns how many had to be skipped.
+
+    Many equal games that share a site can be slow to agree with themselves: they are repeated while that is so,
+    up to `repeats` times.
+    """
     skipped = 0
     for g in range(begin, end):
         i = first[g]
         j = second[g]
-        cavity_i = marginal[i, 0] - sites[g, 0]
-        cavity_j = marginal[j, 0] - sites[g, 2]
-        if not (cavity_i > 0.0 and cavity_j > 0.0):
-            skipped += 1
-            continue
-        inverse = 1.0 / (cavity_i * cavity_j)
-        var_i = cavity_j * inverse
-        var_j = cavity_i * inverse
-        mean_i = (marginal[i, 1] - sites[g, 1]) * var_i
-        mean_j = (marginal[j, 1] - sites[g, 3]) * var_j
-        shift, shrink = _moments(mean_i - mean_j + advantage, noise + var_i + var_j, outcome[g], margin)
-        left_i = 1.0 - var_i * shrink
-        left_j = 1.0 - var_j * shrink
-        inverse = 1.0 / (left_i * left_j)
-        scale_i = left_j * inverse
-        scale_j = left_i * inverse
-        precision_i = shrink * scale_i
-        weighted_i = (mean_i * shrink + shift) * scale_i
-        precision_j = shrink * scale_j
-        weighted_j = (mean_j * shrink - shift) * scale_j
-        between = 1.0 / (1.0 - (var_i + var_j) * shrink)
-        links[g, 0] = shrink * between
-        links[g, 1] = (shift + (mean_i - mean_j) * shrink) * between
         times = weight[g]
-        marginal[i, 0] += times * (precision_i - sites[g, 0])
-        marginal[i, 1] += times * (weighted_i - sites[g, 1])
-        marginal[j, 0] += times * (precision_j - sites[g, 2])
-        marginal[j, 1] += times * (weighted_j - sites[g, 3])
-        sites[g, 0] = precision_i
-        sites[g, 1] = weighted_i
-        sites[g, 2] = precision_j
-        sites[g, 3] = weighted_j
+        change = _play(g, i, j, outcome[g], times, noise, margin, advantage, marginal, sites, links)
+        if change < 0.0:
+            skipped += 1
+        elif times > 1.0 and change > SETTLED:
+            for _ in range(repeats):
+                before = change
+                change = _play(g, i, j, outcome[g], times, noise, margin, advantage, marginal, sites, links)
+                if change < SETTLED or change < SLOW * before:
+                    break
     return skipped
 
 
@@ -107,11 +127,11 @@ def _from_future(i, following, variance, forward, marginal):
     )
 
 
-@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, {_MESSAGES}, {_LINKS})")
+@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, int64, {_MESSAGES}, float64[:, ::1])")
 def sweep_forward(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage,
+    prior_precision, noise, margin, advantage, repeats,
     forward, backward, marginal, sites, links,
 ):  # fmt: skip
     """One pass from the first period to the last; returns the number of skipped sites."""
@@ -127,16 +147,16 @@ def sweep_forward(
             forward[i, 1] = weighted
         skipped += _play_period(
             game_start[p], game_start[p + 1], first, second, outcome, weight,
-            noise, margin, advantage, marginal, sites, links,
+            noise, margin, advantage, repeats, marginal, sites, links,
         )  # fmt: skip
     return skipped
 
 
-@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, {_MESSAGES}, {_LINKS})")
+@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, int64, {_MESSAGES}, float64[:, ::1])")
 def sweep_backward(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage,
+    prior_precision, noise, margin, advantage, repeats,
     forward, backward, marginal, sites, links,
 ):  # fmt: skip
     """One pass from the last period to the first; returns the number of skipped sites."""
@@ -150,7 +170,7 @@ def sweep_backward(
             backward[i, 1] = weighted
         skipped += _play_period(
             game_start[p], game_start[p + 1], first, second, outcome, weight,
-            noise, margin, advantage, marginal, sites, links,
+            noise, margin, advantage, repeats, marginal, sites, links,
         )  # fmt: skip
     return skipped
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from enum import IntEnum
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Status
@@ -15,53 +13,60 @@ from ttt_cli.fitted import Status
 OnSweep = Callable[[int, float, float], None]
 LEAST_RATE = 0.1  # the rate assumed at least: the first rates seen are better than the last ones
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
-PAUSE = 3  # plain sweeps after an accelerated one that made things worse
+STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
+PATIENCE = 4
+
+
+class Pace(IntEnum):
+    """How far a sweep goes beyond the messages: the faster, the more may go round in circles."""
+
+    PLAIN = 0  # messages only, each once
+    JOINT = 1  # then the joint means
+    FAST = 2  # and equal games repeated until they agree with themselves
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What one sweep left: `beliefs` (means and sds of all nodes), how far the means may be from the joint solution
-    (`distance`), all in points, and how many sites could not be updated (`skipped`).
+    """What one sweep did.
+
+    `change`: the largest move of a mean or sd, by the messages alone or in all; `distance`: how far the means may be
+    from the joint solution; both in points. `skipped`: how many sites could not be updated.
     """
 
-    beliefs: NDArray[np.float64]
+    change: float
     distance: float = 0.0
     skipped: int = 0
 
 
 def iterate(
-    sweep: Callable[[bool], Sweep],
-    beliefs: NDArray[np.float64],
-    solver: SolverConfig,
-    on_sweep: OnSweep | None,
+    sweep: Callable[[Pace], Sweep], solver: SolverConfig, on_sweep: OnSweep | None
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
     """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
-    `sweep(accelerate)` does one forward-backward sweep. With changes c_k of the beliefs over whole sweeps and their
-    rate r, the error left is c r / (1 - r), the sum of the changes to come; the size of the last change alone says
-    little. The rate is the largest of the last few; modes too slow to be seen in it are in the distance from the
-    joint solution, which is added. Returns the status and (change, remaining error) per sweep.
+    `sweep(pace)` does one forward-backward sweep. With changes c_k over whole sweeps and their rate r, the error left
+    is c r / (1 - r), the sum of the changes to come; the size of the last change alone says little. The rate is the
+    largest of the last few; modes too slow to be seen in it are in the distance from the joint solution, which is
+    added. Where a pace goes round in circles the next slower one takes over; plain sweeps end everywhere.
+    Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
     rates: list[float] = []
     last = math.inf
-    pause = 0
+    pace, since = (Pace.FAST if solver.accelerate else Pace.PLAIN), 0
     skipped = 0
     remaining = math.inf
-    for number in range(1, solver.max_sweeps + 1):
-        result = sweep(solver.accelerate and pause == 0)
-        change = float(np.max(np.abs(result.beliefs - beliefs), initial=0.0))
-        beliefs = result.beliefs
+    while len(trace) < solver.max_sweeps and (remaining >= solver.tol or skipped):
+        result = sweep(pace)
         skipped = result.skipped
-        rates.append(change / last if last > 0.0 else 0.0)
-        remaining = _remaining(change, rates) + result.distance
-        trace.append((change, remaining))
+        rates.append(result.change / last if last > 0.0 else 0.0)
+        remaining = _remaining(result.change, rates) + result.distance
+        trace.append((result.change, remaining))
         if on_sweep:
-            on_sweep(number, change, remaining)
-        if remaining < solver.tol and skipped == 0:
-            break
-        pause = PAUSE if pause == 0 and number > 2 and change > 2.0 * last else max(pause - 1, 0)
-        last = change
+            on_sweep(len(trace), result.change, remaining)
+        since += 1
+        if pace and since > PATIENCE + 1 and math.prod(rates[-PATIENCE:]) > STALLED**PATIENCE:
+            pace, since = Pace(pace - 1), 0
+        last = result.change
     converged = remaining < solver.tol and skipped == 0
     return Status(converged, len(trace), remaining, skipped), tuple(trace)
 

@@ -17,11 +17,13 @@ from ttt_cli.fitted import Chain, Fit, Kind
 from ttt_cli.models.outcomes import outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import SkillParams
-from ttt_cli.models.solver import OnSweep, Sweep, iterate
+from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
 KIND: Final[Kind] = "smoothed"
+ROUNDING: Final = 1e-13  # moves below this share of the widest prior are rounding
+REPEATS: Final = 50  # of equal games in a fast sweep
 
 
 class Params(SkillParams):
@@ -43,7 +45,7 @@ def fit(
     """
     margin = resolve_margin(params, timeline)
     inference = Inference(timeline, params, margin, start)
-    status, trace = iterate(inference.sweep, inference.beliefs(), solver, on_sweep)
+    status, trace = iterate(inference.sweep, solver, on_sweep)
     return Fit(
         model=NAME,
         kind=KIND,
@@ -97,14 +99,21 @@ class Inference:
         precision, weighted = self._messages[2].T
         return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
 
-    def sweep(self, accelerate: bool) -> Sweep:
+    def sweep(self, pace: Pace) -> Sweep:
         """One pass forward and one backward, then the joint means if asked for."""
-        arguments = (*self._layout, *self._scalars, *self._messages, self._links)
+        repeats = REPEATS if pace is Pace.FAST else 0
+        arguments = (*self._layout, *self._scalars, repeats, *self._messages, self._links)
+        before = self.beliefs()
         self._ttt.sweep_forward(*arguments)
         skipped = self._ttt.sweep_backward(*arguments)
         self._smooth()
+        swept = self.beliefs()
+        accelerate = pace is not Pace.PLAIN
         left = self._towards_joint_means(accelerate)
-        return Sweep(self.beliefs(), left, int(skipped))
+        after = self.beliefs() if accelerate else swept
+        change = max(_largest(swept - before), _largest(after - before))
+        rounding = ROUNDING * self._widest
+        return Sweep(change if change > rounding else 0.0, left, int(skipped))
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
         """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points.
@@ -124,7 +133,7 @@ class Inference:
         )  # fmt: skip
         unsolved = float(error) * self._widest
         if not move:
-            return unsolved + float(np.max(np.abs(correction), initial=0.0))
+            return unsolved + _largest(correction)
         self._joint.spread(first, second, self._links, marginal, sites, correction)
         self._smooth()
         return unsolved
@@ -152,3 +161,7 @@ def _widest_prior(timeline: Timeline, params: SkillParams) -> float:
     """The largest sd that any skill has before a game is seen, points."""
     years = np.bincount(timeline.node_player, timeline.gap_years, minlength=1).max(initial=0.0)
     return float(np.sqrt(params.prior_sd**2 + params.tau**2 * years))
+
+
+def _largest(values: NDArray[np.float64]) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

@@ -1,0 +1,166 @@
+import csv
+import io
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.cli import main
+from ttt_cli.cli.fit import default_output
+from ttt_cli.models import ttt
+from ttt_cli.runs.run import open_run
+
+GAMES = """date,white,black,result
+1857,"Morphy, Paul","Paulsen, Louis",1-0
+1858,"Anderssen, Adolf","Morphy, Paul",0-1
+1858,"Anderssen, Adolf","Morphy, Paul",1/2-1/2
+1861,"Anderssen, Adolf","Paulsen, Louis",*
+1862,"Anderssen, Adolf","Paulsen, Louis",0-1
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    (tmp_path / "games.csv").write_text(GAMES)
+    return tmp_path
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_run_is_written_beside_a_summary_on_stderr(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[0] == "games.csv: 5 rows, 4 games, 1 row dropped"
+    assert lines[1] == "  dropped: no result, 1 (games.csv:5)"
+    assert "3 players, 4 games, 1857 to 1862" in err
+    assert "converged in" in err
+    assert lines[-1] == "games.ttt written"
+    assert names(here) == ["games.csv", "games.ttt"]
+    assert open_run("games.ttt").meta.games == 4
+
+
+def test_settings_reach_the_model_and_the_run(here: Path) -> None:
+    assert main.run(["fit", "games.csv", "-s", "model.beta=600", "-s", "data.period=quarter", "-q"]) == 0
+    meta = open_run("games.ttt").meta
+    assert meta.params["beta"] == 600
+    assert meta.config["model"]["beta"] == 600
+    assert meta.period == "quarter"
+
+
+def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv", "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_second_fit_says_what_it_replaces(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv"]) == 0
+    capsys.readouterr()
+    assert main.run(["fit", "games.csv", "-s", "model.beta=600"]) == 0
+    assert "games.ttt exists and will be replaced: ttt, 4 games 1857-1862" in capsys.readouterr().err
+    assert open_run("games.ttt").meta.params["beta"] == 600
+
+
+def test_not_converged_is_written_and_exits_4(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv", "-s", "solver.max_sweeps=1"]) == 4
+    assert "NOT CONVERGED" in capsys.readouterr().err
+    assert open_run("games.ttt").meta.converged is False
+
+
+def test_skills_stream_instead(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv", "-f", "csv", "-o", "-"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0]) == ["player", "period", "mean", "sd", "games"]
+    assert [row["period"] for row in rows if row["player"] == "Paulsen, Louis"] == [
+        *("1857", "1858", "1859", "1860", "1861", "1862"),
+    ]
+    assert names(here) == ["games.csv"]
+    assert main.run(["fit", "games.csv", "-f", "json", "-o", "-", "-s", "solver.max_sweeps=1"]) == 4
+    assert len(json.loads(capsys.readouterr().out)) == len(rows)
+
+
+def test_a_format_without_a_stream_is_a_usage_error(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv", "-f", "csv"]) == 2
+    assert "-o -" in capsys.readouterr().err
+    assert names(here) == ["games.csv"]
+
+
+def test_problems_are_listed_one_by_one_with_v(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "games.csv", "-v"]) == 0
+    assert "\n    games.csv:5 " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", [".", "no/a.ttt", "games.csv"])
+def test_a_place_that_cannot_take_the_run_is_refused_before_reading(
+    here: Path, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["fit", "missing.pgn", "-o", output]) == 2
+    assert capsys.readouterr().err.startswith(f"{output}: ")
+    assert (here / "games.csv").read_text() == GAMES
+
+
+def test_bad_input_and_bad_config_have_their_exit_codes(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["fit", "missing.pgn"]) == 3
+    assert "missing.pgn" in capsys.readouterr().err
+    assert main.run(["fit", "games.csv", "-s", "model.bet=600"]) == 2
+    assert "did you mean model.beta=600?" in capsys.readouterr().err
+    assert names(here) == ["games.csv"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
+    here: Path,
+    number: signal.Signals,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main.run(["fit", "games.csv", "-q"]) == 0
+    before = (here / "games.ttt").read_bytes()
+    real_fit = ttt.fit
+    swept = []
+
+    def signalled(*args: object, on_sweep: object, **rest: object) -> object:
+        def on(*state: float) -> None:
+            swept.append(state)
+            if len(swept) == 2:
+                os.kill(os.getpid(), number)
+
+        return real_fit(*args, on_sweep=on, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ttt, "fit", signalled)
+    try:
+        ended = main.run(["fit", "games.csv", "-s", "solver.tol=1e-12"])
+    except SystemExit as error:
+        ended = error.code  # type: ignore[assignment]
+    assert ended == code
+    assert len(swept) == 2
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert names(here) == ["games.csv", "games.ttt"]
+    assert (here / "games.ttt").read_bytes() == before
+    if number == signal.SIGINT:
+        assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("games.pgn", "games.ttt"),
+        ("far/away/Games.PGN.gz", "Games.ttt"),
+        ("london.1851.csv.zst", "london.1851.ttt"),
+        ("-", "stdin.ttt"),
+        ("games", "games.ttt"),
+        (".pgn", ".pgn.ttt"),
+    ],
+)
+def test_the_run_is_named_after_the_first_file(source: str, output: str) -> None:
+    assert default_output(source) == output

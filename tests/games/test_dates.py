@@ -1,0 +1,105 @@
+"""Dates of games: what is known, its middle, and what is impossible."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.games.dates import GameDate, parse_date
+from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
+
+
+def days(year: int, month: int, day: int) -> int:
+    return (date(year, month, day) - date(1970, 1, 1)).days
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "precision"),
+    [
+        ("1858", (1858, 7, 2), PRECISION_YEAR),
+        ("1860", (1860, 7, 1), PRECISION_YEAR),  # 366 days
+        ("1858.??.??", (1858, 7, 2), PRECISION_YEAR),
+        ("1858.00.00", (1858, 7, 2), PRECISION_YEAR),
+        ("1858-06", (1858, 6, 15), PRECISION_MONTH),
+        ("1858.06.??", (1858, 6, 15), PRECISION_MONTH),
+        ("1858.02.??", (1858, 2, 14), PRECISION_MONTH),
+        ("1858.12.??", (1858, 12, 16), PRECISION_MONTH),
+        ("1858-06-15", (1858, 6, 15), PRECISION_DAY),
+        ("1858.06.15", (1858, 6, 15), PRECISION_DAY),
+        ("1858/6/5", (1858, 6, 5), PRECISION_DAY),
+        ("18580615", (1858, 6, 15), PRECISION_DAY),
+        (" 1858-06-15 ", (1858, 6, 15), PRECISION_DAY),
+        ("1858-06-15T20:15:00Z", (1858, 6, 15), PRECISION_DAY),
+        ("1858-06-15 20:15", (1858, 6, 15), PRECISION_DAY),
+        ("15.06.1858", (1858, 6, 15), PRECISION_DAY),
+        ("3.4.1858", (1858, 4, 3), PRECISION_DAY),
+        ("??.??.1858", (1858, 7, 2), PRECISION_YEAR),
+        ("06/1858", (1858, 6, 15), PRECISION_MONTH),
+        ("15/06/1858", (1858, 6, 15), PRECISION_DAY),
+        ("06/15/1858", (1858, 6, 15), PRECISION_DAY),
+        ("1970-01-01", (1970, 1, 1), PRECISION_DAY),
+        ("9999-12-31", (9999, 12, 31), PRECISION_DAY),
+    ],
+)
+def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int) -> None:
+    assert parse_date(text) == GameDate(days(*expected), precision)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "precision"),
+    [
+        ("1858.02.30", (1858, 2, 14), PRECISION_MONTH),
+        ("1900.02.29", (1900, 2, 14), PRECISION_MONTH),
+        ("1858.13.01", (1858, 7, 2), PRECISION_YEAR),
+        ("1858.??.15", (1858, 7, 2), PRECISION_YEAR),
+        ("1858.6.x5", (1858, 6, 15), PRECISION_MONTH),
+        ("03/04/1858", (1858, 7, 2), PRECISION_YEAR),  # March or April
+        ("June 1858", (1858, 7, 2), PRECISION_YEAR),
+        ("c. 1858", (1858, 7, 2), PRECISION_YEAR),
+        ("1858?", (1858, 7, 2), PRECISION_YEAR),
+    ],
+)
+def test_impossible_parts_are_left_out_and_said(
+    text: str, expected: tuple[int, int, int], precision: int
+) -> None:
+    assert parse_date(text) == GameDate(days(*expected), precision, "bad date", repaired=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15", "..", "185?"]
+)
+def test_no_year_is_no_date(text: str) -> None:
+    assert parse_date(text).fault == "no date"
+    assert not parse_date(text).repaired
+
+
+@pytest.mark.parametrize("text", ["soon", "58", "12", "1858 or 1859", "99.99.99", "१८५८"])
+def test_what_is_no_date_at_all(text: str) -> None:
+    assert parse_date(text).fault == "bad date"
+    assert not parse_date(text).repaired
+
+
+@given(st.dates(), st.sampled_from(["{0:04}-{1:02}-{2:02}", "{0:04}.{1}.{2}", "{2}.{1:02}.{0:04}"]))
+def test_every_day_is_itself(day: date, form: str) -> None:
+    text = form.format(day.year, day.month, day.day)
+    assert parse_date(text) == GameDate((day - date(1970, 1, 1)).days, PRECISION_DAY)
+
+
+@given(st.integers(1, 9998), st.integers(1, 12))
+def test_a_month_stands_in_its_middle(year: int, month: int) -> None:
+    day = parse_date(f"{year:04}-{month:02}").day
+    before = day - days(year, month, 1)
+    after = days(year + month // 12, month % 12 + 1, 1) - 1 - day
+    assert 0 <= after - before <= 1
+
+
+@given(st.text(alphabet="0123456789?.-/ x", max_size=14) | st.text(max_size=20))
+def test_anything_gives_a_date_or_a_reason(text: str) -> None:
+    found = parse_date(text)
+    assert found.fault in (None, "no date", "bad date")
+    if found.repaired or found.fault is None:
+        assert found.day == parse_date(date.fromordinal(found.day + 719163).isoformat()).day
+    assert not found.repaired or found.fault == "bad date"

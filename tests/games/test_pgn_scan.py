@@ -1,0 +1,265 @@
+"""The PGN scanner against what real files hold: each trap with what is to come out of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from ttt_cli.errors import DataError
+from ttt_cli.games import pgn, pgn_moves
+from ttt_cli.games.names import text_of
+from ttt_cli.games.pgn import scan_pgn
+from ttt_cli.games.records import Note
+
+
+class Row(NamedTuple):
+    line: int
+    date: str
+    white: str
+    black: str
+    result: str
+
+
+def scan(content: str | bytes) -> tuple[list[Row], list[Note]]:
+    data = content.encode() if isinstance(content, str) else content
+    rows: list[Row] = []
+    notes: list[Note] = []
+    for batch in scan_pgn([data]):
+        columns = zip(batch.lines, batch.dates, batch.whites, batch.blacks, batch.results, strict=True)
+        rows += [Row(line, *map(text_of, values)) for line, *values in columns]
+        notes += batch.notes
+    return rows, notes
+
+
+def tags(white: str = "A", black: str = "B", result: str | None = "1-0", date: str = "1858") -> str:
+    lines = [f'[Event "x"]\n[Date "{date}"]\n[White "{white}"]\n[Black "{black}"]\n']
+    return "".join(lines + ([f'[Result "{result}"]\n'] if result is not None else []))
+
+
+A_B = ("1858", "A", "B", "1-0")
+C_D = ("1858", "C", "D", "0-1")
+SECOND = tags("C", "D", "0-1")
+
+
+@pytest.mark.parametrize(
+    ("trap", "line"),
+    [
+        (tags() + "\n1. e4 e5 1-0\n\n", 9),
+        (tags() + '\n1. e4 {\n[Event "y"]\n[White "Z"]\n\n} e5 1-0\n\n', 13),
+        (tags() + "\n1. e4 { a\n\n\nb } e5 1-0\n\n", 12),
+        (tags() + "\n1. e4 ; { not a comment\ne5 1-0\n\n", 10),
+        (tags() + "\n1. e4 {; not a line comment } e5 1-0\n\n", 9),
+        (tags() + "\n1. e4\n% { not a comment\ne5 1-0\n\n", 11),
+        (tags() + "\n1. e4 {50% [%clk 1:00]} e5 {\n% } 1-0\n\n", 10),
+        (tags() + "\n1. e4 { outer { inner } e5 1-0\n\n", 9),
+        (tags() + "\n1. e4 } e5 1-0\n\n", 9),
+        (tags() + "\n1. e4 [ e5 [?] 1-0\n\n", 9),
+        (tags() + "1. e4 e5 1-0\n\n", 8),
+        (tags() + "1. e4 e5 1-0\n", 7),
+        (tags() + "\n\n\n1. e4 e5 1-0\n\n\n\n", 13),
+        (tags() + "\n1. e4 e5\n\n1-0\n\n", 11),
+        (tags() + "\n1. e4 e5\n\n1-0\n", 10),
+        (tags() + "\n1. e4 e5 1-0 ", 7),
+        (tags() + "\n1-0\n\n", 9),
+        (tags() + "\n", 7),
+        (tags() + "\n\n", 8),
+        (tags(), 6),
+        (tags().replace("]\n[", "] ["), 2),
+        (tags().replace("\n", "\n \t"), 6),
+        (tags().replace("[", "[ ").replace(' "', '  "').replace("]", " ]"), 6),
+        (tags().replace('x"', 'a \\"b\\" [c] {d} ; % \\\\"'), 6),
+        (tags().replace("Event", "event").replace("White", "WHITE").replace("Date", "date"), 6),
+        (tags().replace("\n", "\n\n"), 11),
+        (tags() + "\n1. e4 (1. d4 (1. c4 *) d5 0-1) e5 1-0\n\n", 9),
+        (tags() + "\n1. e4 \u2028 \u0085 \x0b \x0c e5 1-0\n\n", 9),
+        ("%evp 0-9\n; remark\n\n" + tags() + "\n1. e4 1-0\n\n", 12),
+        ("\n\n  " + tags() + "\n1. e4 1-0\n\n", 11),
+    ],
+)  # fmt: skip
+def test_laid_out_as_real_files_are(trap: str, line: int) -> None:
+    start = trap.lower().replace(" ", "").count("\n", 0, trap.lower().replace(" ", "").index("[event")) + 1
+    assert scan(trap + SECOND) == ([Row(start, *A_B), Row(line, *C_D)], [])
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ('[White ""Learning with fun""]', '"Learning with fun"'),
+        ('[White "Fritz 6a (120")"]', 'Fritz 6a (120")'),
+        ('[White "A \\"B\\" C"]', 'A "B" C'),
+        ("[White \"Analysis\\ Analyse\"]", "Analysis\\ Analyse"),
+        ('[White "A\\\\B"]', "A\\B"),
+        ('[White "ends\\"]', "ends\\"),
+        ('[White "a [b] {c} ; d"]', "a [b] {c} ; d"),
+        ('[White "a"] b"]', 'a"] b'),
+        ('[White ""]', ""),
+        ('[White "Morphy, Paul "]', "Morphy, Paul "),
+        ("[White \"\u2028\"]", "\u2028"),
+    ],
+)  # fmt: skip
+def test_values(written: str, name: str) -> None:
+    rows, notes = scan(tags().replace('[White "A"]', written) + "\n1. e4 1-0\n\n" + SECOND)
+    assert [row[1:] for row in rows] == [("1858", name, "B", "1-0"), C_D]
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ('[White "Morphy', "Morphy"),
+        ('[White "Morphy"', "Morphy"),
+        ("[White Morphy]", "Morphy"),
+        ('[White "Morphy]', "Morphy"),
+        ('[White "Paul\nMorphy"]', "Paul Morphy"),
+    ],
+)
+def test_broken_tags_are_repaired(written: str, name: str) -> None:
+    rows, notes = scan(tags().replace('[White "A"]', written) + "\n1. e4 1-0\n\n" + SECOND)
+    assert [row[1:] for row in rows] == [("1858", name, "B", "1-0"), C_D]
+    assert notes == [Note(3, "malformed tag", f'White "{name}"', "repaired")]
+
+
+def test_each_value_has_its_own_encoding() -> None:
+    content = tags("Löwenthal").encode("cp1252") + b"\n1-0\n\n" + tags("Löwenthal").encode()
+    assert [row.white for row in scan(content)[0]] == ["Löwenthal", "Löwenthal"]
+
+
+def test_byte_order_mark_between_joined_files() -> None:
+    assert scan(tags() + "\n1-0\n\ufeff" + SECOND) == ([Row(1, *A_B), Row(8, *C_D)], [])
+
+
+def test_first_of_duplicate_tags_wins() -> None:
+    rows, notes = scan(tags().replace("[Black", '[White "Z"]\n[Black') + "\n1-0\n")
+    assert [row[1:] for row in rows] == [A_B]
+    assert notes == [Note(4, "duplicate tag", 'White "Z"', "kept")]
+
+
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_tags_only_games(between: str) -> None:
+    rows, notes = scan((tags() + between) * 2 + SECOND)
+    assert [row[1:] for row in rows] == [A_B, A_B, C_D]
+    assert notes == []
+
+
+def test_tags_only_games_without_events() -> None:
+    pairing = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
+    assert [row.white for row in scan(pairing * 3)[0]] == ["A"] * 3
+
+
+@pytest.mark.parametrize(
+    ("tag", "end", "result", "noted"),
+    [
+        (None, "1-0", "1-0", ("result from movetext", "repaired")),
+        (None, "1/2-1/2", "1/2-1/2", ("result from movetext", "repaired")),
+        ("*", "0-1", "0-1", ("result from movetext", "repaired")),
+        ("?", "0-1", "0-1", ("result from movetext", "repaired")),
+        ("1-0", "0-1", "1-0", ("contradicting result", "kept")),
+        ("+:-", "1-0", "+:-", None),
+        ("1-0", "*", "1-0", None),
+        ("1-0", "", "1-0", None),
+        ("½-½", "1/2-1/2", "½-½", None),
+        ("*", "*", "*", None),
+        (None, "", "", None),
+        (None, "*", "", None),
+    ],
+)
+def test_tag_and_end_of_the_moves(
+    tag: str | None, end: str, result: str, noted: tuple[str, str] | None
+) -> None:
+    rows, notes = scan(tags(result=tag) + f"\n1. e4 e5 {end}\n\n" + SECOND)
+    assert [row.result for row in rows] == [result, "0-1"]
+    assert [(note.line, note.reason, note.action) for note in notes] == ([(1, *noted)] if noted else [])
+
+
+@pytest.mark.parametrize("end", ["1-0 {resigns}", "1-0 ; at last", "{done}\n\n1-0", "1-0 White resigned"])
+def test_the_end_need_not_come_last(end: str) -> None:
+    assert [row.result for row in scan(tags(result="*") + f"\n1. e4 e5 {end}\n\n" + SECOND)[0]] == [
+        "1-0",
+        "0-1",
+    ]
+
+
+@pytest.mark.parametrize("rest", ["", "\n", "\n1. e4", "\n1. e4 {cut", "\n1. e4 ; cut", "\n% cut", "1."])
+def test_a_last_game_cut_short_is_kept(rest: str) -> None:
+    assert [row[1:] for row in scan(SECOND + "\n0-1\n\n" + tags() + rest)[0]] == [C_D, A_B]
+
+
+def test_a_last_game_cut_within_its_tags() -> None:
+    rows, _ = scan(SECOND + '\n0-1\n\n[Event "x"]\n[Date "1858"]\n[White "A"]\n[Bla')
+    assert [row[1:] for row in rows] == [C_D, ("1858", "A", "", "")]
+
+
+@pytest.mark.parametrize("rest", ["more\n0-1\n\n", "more\n\n0-1\n"])
+def test_an_unclosed_comment_ends_at_the_next_game_with_comments(rest: str) -> None:
+    content = tags() + "\n1. e4 { never closed " + rest + SECOND + "\n1. d4 {closed} 0-1\n\n" + tags()
+    rows, notes = scan(content)
+    assert [row[1:] for row in rows] == [A_B, C_D, A_B]
+    assert {(note.line, note.reason) for note in notes} == {
+        (7, "unclosed comment"),
+        (1, "contradicting result"),  # what stands behind the brace ends the game
+    }
+
+
+def test_an_unclosed_comment_ends_at_the_next_game_without_any() -> None:
+    rows, notes = scan(tags() + "\n1. e4 { never closed\n\n" + SECOND + "\n1. d4 0-1\n\n" + tags())
+    assert [row[1:] for row in rows] == [A_B, C_D, A_B]
+    assert [(note.line, note.reason, note.action) for note in notes] == [(7, "unclosed comment", "repaired")]
+
+
+def test_a_comment_longer_than_the_limit_counts_as_unclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_moves, "COMMENT_LIMIT", 200)
+    content = tags() + "\n1. e4 {" + "x" * 150 + "\n" + SECOND + "\n1. d4 " + "d5 " * 50 + "} 0-1\n\n"
+    assert [row[1:] for row in scan(content)[0]] == [A_B, C_D]
+
+
+def test_games_without_tags_are_records_too() -> None:
+    rows, notes = scan(
+        "1. e4 e5 1-0\n\n1. d4 d5\n0-1\n\n" + tags() + "\n1. e4 1-0\n\n1. c4 c5 1/2-1/2\n\n" + SECOND
+    )
+    assert rows == [
+        Row(1, "", "", "", "1-0"),
+        Row(3, "", "", "", "0-1"),
+        Row(6, *A_B),
+        Row(14, "", "", "", "1/2-1/2"),
+        Row(16, *C_D),
+    ]
+    assert notes == []
+
+
+def test_moves_only() -> None:
+    assert scan("1. e4 e5 *\n") == ([Row(1, "", "", "", "*")], [])
+
+
+def test_text_before_the_first_game_is_told() -> None:
+    rows, notes = scan("Games of my life\n\n" + tags())
+    assert [row[1:] for row in rows] == [A_B]
+    assert notes == [Note(1, "stray text", "Games of my life", "kept")]
+
+
+def test_a_tag_on_the_line_of_a_result() -> None:
+    assert [row[1:] for row in scan(tags() + "\n1. e4 1-0 " + SECOND)[0]] == [A_B, C_D]
+
+
+def test_moves_on_the_line_of_a_tag() -> None:
+    rows, _ = scan(tags(result=None).removesuffix("\n") + " 1. e4 1-0\n" + SECOND)
+    assert [row[1:] for row in rows] == [A_B, C_D]
+
+
+def test_a_game_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn, "GAME_LIMIT", 1000)
+    with pytest.raises(DataError, match="no end of the game that begins in line 1"):
+        list(scan_pgn([tags().encode(), b"\n1. e4 " + b"e5 " * 1000, b"e5"]))
+
+
+@pytest.mark.parametrize(
+    "content", ["", "\n", "words", "[", "[[[", "{", "{{{", "}", '[Event "', "[x]", "%", ";"]
+)
+def test_next_to_nothing(content: str) -> None:
+    assert len(scan(content)[0]) <= 1
+
+
+def test_many_open_braces_are_read_once() -> None:
+    rows, notes = scan(tags() + "\n1. e4 " + "{" * 3_000_000)
+    assert [row[1:] for row in rows] == [A_B]
+    assert 1 <= len(notes) <= 4

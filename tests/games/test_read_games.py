@@ -1,0 +1,231 @@
+"""Files in, games out: several files, standard input, broken samples, errors that say what to do."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import ConfigError, DataError
+from ttt_cli.games.read import read_games
+from ttt_cli.games.table import Games
+from ttt_cli.progress import Bar
+
+BROKEN = Path(__file__).parents[2] / "sample_pgn" / "broken"
+PGN = '[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
+CSV = "date,white,black,result\n1857,C,D,0-1\n1857,C,NN,0-1\n"
+
+
+def problems(games: Games) -> list[tuple[int, str, str]]:
+    return [(problem.line, problem.reason, problem.action) for problem in games.report.problems]
+
+
+def listed(games: Games) -> list[tuple[str, str, int, int]]:
+    """White, Black, outcome and line of every game, in order."""
+    name = games.players
+    columns = zip(games.white, games.black, games.outcome, games.source_line, strict=True)
+    return [(name[white], name[black], int(outcome), int(line)) for white, black, outcome, line in columns]
+
+
+def test_dirty_pgn() -> None:
+    games = read_games([BROKEN / "dirty.pgn"])
+    assert listed(games) == [
+        ("Paulsen, Louis", "Löwenthal, Johann", 1, 19),
+        ("Paulsen, Louis", "Morphy, Paul", 0, 27),
+        ("Morphy, Paul", "Anderssen, Adolf", 2, 2),
+        ("Morphy, Paul", "Löwenthal, Johann", 0, 13),
+        ("Kolisch, Ignaz", "Harrwitz, Daniel", 2, 37),
+        ("Kolisch, Ignaz", "Barnes, Thomas", 1, 63),
+        ("Kolisch, Ignaz", "Anderssen, Adolf", 2, 69),
+    ]
+    assert games.date_precision.tolist() == [0, 1, 2, 0, 0, 1, 2]
+    assert problems(games) == [
+        (19, "result from movetext", "repaired"),
+        (27, "bad date", "repaired"),
+        (27, "result from movetext", "repaired"),
+        (30, "duplicate tag", "kept"),
+        (34, "unclosed comment", "repaired"),
+        (37, "contradicting result", "kept"),
+        (45, "no player", "dropped"),
+        (47, "unnamed player", "dropped"),
+        (55, "no date", "dropped"),
+    ]
+    assert (games.report.rows, games.report.used) == (10, 7)
+
+
+def test_dirty_csv() -> None:
+    games = read_games([BROKEN / "dirty.csv"])
+    assert listed(games) == [
+        ("Morphy, Paul", "Harrwitz, Daniel", 0, 5),
+        ("Morphy, Paul", "Anderssen, Adolf", 2, 2),
+        ("Morphy, Paul", "Löwenthal, Johann", 1, 3),
+        ("Morphy, Paul of New Orleans", "Mongredien, Augustus", 2, 7),
+        ("Boden, Samuel", "Bird, Henry", 0, 18),
+    ]
+    assert games.weight.tolist() == [1.0, 1.0, 2.5, 1.0, 1.0]
+    assert problems(games) == [
+        (5, "bad date", "repaired"),
+        (6, "no date", "dropped"),
+        (9, "bad row", "dropped"),
+        (10, "forfeit", "dropped"),
+        (11, "no result", "dropped"),
+        (12, "unknown result", "dropped"),
+        (13, "same player twice", "dropped"),
+        (14, "bad weight", "dropped"),
+        (15, "bad row", "dropped"),
+        (16, "no player", "dropped"),
+        (17, "unnamed player", "dropped"),
+    ]
+    assert (games.report.rows, games.report.used) == (15, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("page.pgn", "is a web page", "download"),
+        ("unplayed.pgn", "none of its 2 records can be used: no result 1, no player 1", "line 1: no result"),
+        ("unnamed_columns.csv", "columns are not known", "data.columns=["),
+    ],
+)
+def test_broken_samples_that_give_nothing(name: str, message: str, hint: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_games([str(BROKEN / name)])
+    assert caught.value.where == str(BROKEN / name)
+    assert caught.value.exit_code == 3
+    assert hint in str(caught.value.hint)
+
+
+def test_columns_named_for_a_table_without_header() -> None:
+    data = DataConfig(columns=["date", "white", "black", "white_score"])
+    assert listed(read_games([BROKEN / "unnamed_columns.csv"], data)) == [
+        ("Lasker", "Schlechter", 2, 1),
+        ("Schlechter", "Lasker", 1, 2),
+    ]
+
+
+def test_several_files_in_one_table(tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_text(PGN)
+    (tmp_path / "b.csv").write_text(CSV)
+    games = read_games([str(tmp_path / "a.pgn"), tmp_path / "b.csv"])
+    assert listed(games) == [("C", "D", 0, 2), ("A", "B", 2, 1)]
+    assert games.source_file.tolist() == [1, 0]
+    first, second = games.report.files
+    assert (first.path, first.kind, first.rows, first.used) == (str(tmp_path / "a.pgn"), "pgn", 1, 1)
+    assert (first.digest, first.size) == (hashlib.sha256(PGN.encode()).hexdigest(), len(PGN))
+    assert (second.kind, second.rows, second.dropped) == ("csv", 2, {"unnamed player": 1})
+
+
+def test_a_file_that_gives_nothing_is_an_error_beside_others(tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_text(PGN)
+    (tmp_path / "b.pgn").write_text("")
+    with pytest.raises(DataError, match=r"b\.pgn: is empty"):
+        read_games([tmp_path / "a.pgn", tmp_path / "b.pgn"])
+
+
+def test_a_missing_file_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_text("")
+    with pytest.raises(DataError, match=r"b\.pgn: there is no such file"):
+        read_games([tmp_path / "a.pgn", tmp_path / "b.pgn"])
+
+
+def test_no_files() -> None:
+    with pytest.raises(DataError, match="no file"):
+        read_games([])
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(PGN.encode()))))
+    games = read_games(["-"])
+    assert listed(games) == [("A", "B", 2, 1)]
+    assert games.report.files[0].path == "<stdin>"
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor().compress]
+)
+@pytest.mark.parametrize("content", [PGN, CSV])
+def test_packed_files_whatever_their_name(tmp_path: Path, pack: type[bytes], content: str) -> None:
+    (tmp_path / "games.txt").write_bytes(pack(content.encode()))
+    (tmp_path / "plain.txt").write_bytes(content.encode())
+    assert listed(read_games([tmp_path / "games.txt"])) == listed(read_games([tmp_path / "plain.txt"]))
+
+
+def test_a_packed_file_cut_short_says_what_came_before(tmp_path: Path) -> None:
+    content = b"".join(PGN.replace("A", f"A{i * 7919 % 10007}").encode() for i in range(5000))
+    stored = gzip.compress(content)
+    (tmp_path / "games.pgn.gz").write_bytes(stored[: len(stored) // 2])
+    with pytest.raises(DataError, match=r"end too early; 2,\d\d\d records came before") as caught:
+        read_games([tmp_path / "games.pgn.gz"])
+    assert caught.value.where == str(tmp_path / "games.pgn.gz")
+    (tmp_path / "games.pgn.gz").write_bytes(gzip.compress(PGN.encode() * 3)[:-4])
+    with pytest.raises(DataError, match=r"end too early; [23] records came before"):
+        read_games([tmp_path / "games.pgn.gz"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1251"])
+def test_encodings(encoding: str) -> None:
+    content = PGN.replace("A", "Чигорин").encode(encoding)
+    config = DataConfig(encoding=None if encoding == "utf-16" else encoding)
+    assert listed(read_games([io.BytesIO(content)], config)) == [("Чигорин", "B", 2, 1)]
+
+
+def test_content_that_is_not_of_the_encoding() -> None:
+    with pytest.raises(DataError, match="not utf-8") as caught:
+        read_games([io.BytesIO(PGN.encode() + b"\xff")], DataConfig(encoding="utf-8"))
+    assert caught.value.where == "<stream>:9"
+
+
+def test_unknown_encoding() -> None:
+    with pytest.raises(ConfigError, match="unknown encoding"):
+        read_games([io.BytesIO(PGN.encode())], DataConfig(encoding="nonsense"))
+
+
+def test_format_overrides_what_the_content_says() -> None:
+    with pytest.raises(DataError, match=r"holds no records \(read as pgn\)"):
+        read_games([io.BytesIO(CSV.encode())], DataConfig(format="pgn"))
+    with pytest.raises(DataError, match="columns are not known"):
+        read_games([io.BytesIO(PGN.encode())], DataConfig(format="csv"))
+
+
+def test_through_python_chess() -> None:
+    games = read_games([io.BytesIO(PGN.encode())], DataConfig(reader="chess"))
+    assert listed(games) == [("A", "B", 2, 1)]
+
+
+def test_progress_counts_bytes_of_all_files(tmp_path: Path) -> None:
+    seen: list[float] = []
+    totals: list[float | None] = []
+
+    class Counter:
+        def advance(self, amount: float = 1, note: str = "") -> None:
+            seen.append(amount)
+
+        @contextmanager
+        def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
+            assert (label, unit) == ("reading games", "B")
+            totals.append(total)
+            yield self
+
+    (tmp_path / "a.pgn").write_text(PGN)
+    (tmp_path / "b.csv").write_text(CSV)
+    read_games([tmp_path / "a.pgn", tmp_path / "b.csv"], progress=Counter())
+    read_games([tmp_path / "a.pgn", io.BytesIO(PGN.encode())], progress=Counter())
+    assert totals == [len(PGN) + len(CSV), None]
+    assert sum(seen) == 3 * len(PGN) + len(CSV)
+
+
+def test_games_do_not_depend_on_the_order_of_files(tmp_path: Path) -> None:
+    (tmp_path / "a.pgn").write_text(PGN)
+    (tmp_path / "b.csv").write_text(CSV)
+    paths = [tmp_path / "a.pgn", tmp_path / "b.csv"]
+    assert listed(read_games(paths)) == listed(read_games(paths[::-1]))

@@ -1,0 +1,225 @@
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from handmade import CONFIG, RECORDS, REPORT, Record, fit_of, games_of, write_small_run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttt_cli.errors import LookupFailed, RunError
+from ttt_cli.games.table import GAME_COLUMNS, Games
+from ttt_cli.runs import connection
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.timeline import build_timeline
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt")
+    return open_run(tmp_path / "a.ttt")
+
+
+def same_games(one: Games, other: Games) -> bool:
+    columns = ((getattr(one, name), getattr(other, name)) for name in GAME_COLUMNS)
+    equal = all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
+    return equal and one.players == other.players and one.report == other.report
+
+
+def test_the_stored_games_are_the_fitted_ones(tmp_path: Path) -> None:
+    games = write_small_run(tmp_path / "a.ttt")
+    assert same_games(open_run(tmp_path / "a.ttt").stored_games(), games)
+
+
+NAMES = st.sampled_from(
+    ["Ångström", "a", "B", "b, c", "O'Neil", 'q"uote', "tab\there", "名前", "-", "NULL", ""]
+)
+RECORDS_DRAWN = st.lists(
+    st.tuples(
+        st.sampled_from(["1749", "1850", "1850-02", "1850-03-01", "1999-12-31"]),
+        NAMES,
+        NAMES,
+        st.sampled_from(["1-0", "0-1", "1/2-1/2"]),
+    ).filter(lambda record: record[1] != record[2]),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=25)
+@given(RECORDS_DRAWN, st.data())
+def test_any_games_come_back_equal(records: list[Record], data: st.DataObject) -> None:
+    n = len(records)
+    weights = data.draw(st.lists(st.floats(1e-3, 1e6), min_size=n, max_size=n))
+    games = games_of(sorted(records, key=middle), weights, REPORT)
+    timeline = build_timeline(games, "month")
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    assert same_games(run.stored_games(), games)
+
+
+def middle(record: Record) -> str:
+    """The text of a date's middle: what games are sorted by."""
+    return {4: f"{record[0]}-07-02", 7: f"{record[0]}-16"}.get(len(record[0]), record[0])
+
+
+def test_two_inputs_of_one_name_stay_apart() -> None:
+    report = replace(REPORT, files=(REPORT.files[0], replace(REPORT.files[1], path="a.pgn")))
+    games = games_of(RECORDS, report=report)
+    timeline = build_timeline(games)
+    assert same_games(memory_run(games, timeline, fit_of(timeline), CONFIG).stored_games(), games)
+
+
+def test_named_run_then_environment_then_newest_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    with pytest.raises(RunError, match="no run") as caught:
+        open_run()
+    assert "ttt fit" in (caught.value.hint or "")
+    for age, name in ((300, "old.ttt"), (100, "new.ttt"), (200, "middle.ttt")):
+        write_small_run(tmp_path / name, RECORDS[:2])
+        os.utime(tmp_path / name, (2e9 - age, 2e9 - age))
+    (tmp_path / "folder.ttt").mkdir()
+    os.utime(tmp_path / "folder.ttt", (2e9, 2e9))
+    assert open_run().name == "new.ttt"
+    monkeypatch.setenv("TTT_RUN", "old.ttt")
+    assert open_run().name == "old.ttt"
+    assert open_run("middle.ttt").name == "middle.ttt"
+
+
+def test_files_that_are_no_runs_say_so(tmp_path: Path) -> None:
+    text = tmp_path / "text.ttt"
+    text.write_text("hello")
+    with pytest.raises(RunError, match=r"text\.ttt: not a run of ttt"):
+        open_run(text)
+    other = tmp_path / "other.ttt"
+    duckdb.connect(str(other)).execute("CREATE TABLE t AS SELECT 1").close()
+    with pytest.raises(RunError, match="not a run of ttt"):
+        open_run(other)
+    with pytest.raises(RunError, match="is a folder"):
+        open_run(tmp_path)
+    with pytest.raises(RunError, match="no such run"):
+        open_run(tmp_path / "missing.ttt")
+
+
+def test_a_forgotten_suffix_is_suggested(run: Run) -> None:
+    assert run.path is not None
+    with pytest.raises(RunError) as caught:
+        open_run(run.path.with_suffix(""))
+    assert "did you mean" in (caught.value.hint or "")
+    assert "a.ttt" in (caught.value.hint or "")
+
+
+def test_damage_and_newer_versions_are_told_apart(run: Run) -> None:
+    path = run.path
+    assert path is not None
+    with duckdb.connect(str(path)) as database:
+        database.execute("UPDATE meta SET value = '999' WHERE key = 'format'")
+    with pytest.raises(RunError, match="newer ttt"):
+        open_run(path)
+    with duckdb.connect(str(path)) as database:
+        database.execute("UPDATE meta SET value = '1' WHERE key = 'format'")
+        database.execute("DELETE FROM meta WHERE key = 'sweeps'")
+    with pytest.raises(RunError, match="lacks sweeps"):
+        open_run(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(RunError, match="cannot be opened"):
+        open_run(path)
+
+
+def test_a_run_held_by_another_process_is_an_error_in_words(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "RETRY_DELAYS", (0.0,))
+    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); input()"
+    command = [sys.executable, "-c", script, str(run.path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdin
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(RunError, match="another process holds"):
+            open_run(run.path)
+        holder.communicate("\n")
+    assert open_run(run.path).meta.games == 7
+
+
+def test_frames_have_the_public_columns(run: Run) -> None:
+    skills = run.skills()
+    assert list(skills.columns) == ["player", "period", "mean", "sd", "games"]
+    assert len(skills) == 13
+    assert list(run.skills("morphy")["period"]) == ["1857", "1858"]
+    with pytest.raises(LookupFailed):
+        run.skills("Nobody")
+    assert list(run.players()["player"]) == ["Anderssen, Adolf", "Morphy, Paul", "Paulsen, Louis"]
+    assert list(run.games()["result"]) == [record[3] for record in RECORDS]
+    assert list(run.evidence().columns) == [
+        *("beta", "tau", "draw_margin"),
+        *("log_evidence", "converged", "sweeps", "remaining_error"),
+    ]
+
+
+def point(beta: float, log_evidence: float) -> EvidencePoint:
+    return EvidencePoint(
+        {"beta": beta, "tau": 60.0}, {"beta": beta, "tau": 60.0}, log_evidence, True, 5, 0.001
+    )
+
+
+def test_evidence_points_are_kept_and_the_later_of_equals_wins(run: Run) -> None:
+    run.store_evidence([point(600, -1.0), point(700, -2.0)])
+    run.store_evidence([replace(point(600.0, -3.0), asked={"tau": 60, "beta": 600})])
+    stored = open_run(run.path).evidence_points()
+    assert len(stored) == 3
+    assert {p.asked["beta"]: p.log_evidence for p in stored[1:]} == {600.0: -3.0, 700.0: -2.0}
+
+
+def test_evidence_is_stored_from_inside_a_with_block(run: Run) -> None:
+    with run:
+        run.store_evidence([point(600, -1.0)])
+        assert len(run.evidence_points()) == 2
+    assert run.path is not None
+    assert not run.path.with_name("a.ttt.wal").exists()
+
+
+def test_evidence_never_goes_to_another_run_in_the_same_place(run: Run) -> None:
+    assert run.path is not None
+    write_small_run(run.path)
+    with pytest.raises(RunError, match="replaced meanwhile"):
+        run.store_evidence([point(600, -1.0)])
+    assert len(open_run(run.path).evidence_points()) == 1
+
+
+def test_the_evidence_table_unites_the_parameters_of_all_points(run: Run) -> None:
+    run.store_evidence([EvidencePoint({"x": 1}, {"x": 1.0}, -1.0, False, 3, float("inf"))])
+    frame = run.evidence()
+    assert list(frame["x"].isna()) == [True, False]
+    assert list(frame["converged"]) == [True, False]
+
+
+def test_streamed_rows_are_all_the_rows(run: Run) -> None:
+    sql = "SELECT i FROM range(25000) t(i)"
+    columns, rows = run.stream(sql)
+    assert columns == ("i",)
+    assert [i for (i,) in rows] == list(range(25000))
+
+
+def test_an_open_file_follows_a_replaced_run_only_when_asked_again(run: Run) -> None:
+    assert run.path is not None
+    write_small_run(run.path, RECORDS[:2])
+    assert len(open_run(run.path).query("SELECT * FROM games")[1]) == 2
+
+
+def test_parquet_copies_hold_the_query(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "it's.parquet"
+    run.copy_to(target, "parquet", "SELECT player FROM players")
+    with duckdb.connect() as database:
+        rows = database.execute("SELECT player FROM read_parquet(?)", [str(target)]).fetchall()
+    assert rows == [("Anderssen, Adolf",), ("Morphy, Paul",), ("Paulsen, Louis",)]
+
+
+def test_wrong_sql_is_a_run_error(run: Run) -> None:
+    with pytest.raises(RunError, match=r"a\.ttt"):
+        run.query("SELECT nothing FROM nowhere")

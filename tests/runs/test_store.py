@@ -1,0 +1,188 @@
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
+
+from ttt_cli.errors import RunError
+from ttt_cli.fitted import histories
+from ttt_cli.runs import store
+from ttt_cli.runs.destination import check_destination
+from ttt_cli.runs.run import memory_run, open_run
+from ttt_cli.timeline import build_timeline
+
+
+def test_skills_are_the_histories_with_inactive_years(tmp_path: Path) -> None:
+    games = write_small_run(tmp_path / "a.ttt", further="draw_margin")
+    timeline = build_timeline(games)
+    history = histories(timeline, fit_of(timeline, further="draw_margin"))
+    columns, rows = open_run(tmp_path / "a.ttt").query("SELECT * FROM skills")
+    assert columns == (
+        *("player", "period", "period_number", "mean", "sd", "games"),
+        *("draw_margin", "draw_margin_sd"),
+    )
+    assert [row[0] for row in rows] == [games.players[i] for i in history.player]
+    assert [row[2] for row in rows] == history.period.tolist()
+    assert [row[1] for row in rows] == [f"{year}" for year in history.period]
+    for index, name in ((3, "mean"), (4, "sd"), (6, "draw_margin"), (7, "draw_margin_sd")):
+        assert [row[index] for row in rows] == history.columns[name].tolist()
+    assert [(row[1], row[5]) for row in rows if row[0] == "Anderssen, Adolf"] == [
+        ("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1),
+    ]  # fmt: skip
+
+
+def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    columns, rows = open_run(tmp_path / "a.ttt").query("SELECT * FROM players")
+    assert columns[:5] == ("player", "folded", "surname", "first", "last")
+    assert [row[:9] for row in rows] == [
+        ("Anderssen, Adolf", "anderssen adolf", "anderssen", "1858", "1862", 5, 1, 1, 3),
+        ("Morphy, Paul", "morphy paul", "morphy", "1857", "1858", 5, 3, 1, 1),
+        ("Paulsen, Louis", "paulsen louis", "paulsen", "1857", "1862", 4, 1, 2, 1),
+    ]
+    assert [row[9:] for row in rows] == [
+        ("1862", 1006.0, 50.0), ("1858", 1003.0, 50.0), ("1862", 1007.0, 50.0),
+    ]  # fmt: skip
+
+
+def test_of_equal_peaks_the_first_counts() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    fit.mean[:] = 1500.0
+    run = memory_run(games, timeline, fit, CONFIG)
+    assert run.query("SELECT player, peak_period FROM players")[1] == [
+        ("Anderssen, Adolf", "1858"), ("Morphy, Paul", "1857"), ("Paulsen, Louis", "1857"),
+    ]  # fmt: skip
+
+
+def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    _, rows = open_run(tmp_path / "a.ttt").query(
+        "SELECT period, date, white, black, result, weight, file, line FROM games"
+    )
+    assert [row[1:5] for row in rows] == list(RECORDS)
+    assert [row[0] for row in rows] == ["1857", "1857", "1858", "1858", "1858", "1861", "1862"]
+    assert [(row[6], row[7]) for row in rows][2:4] == [("a.pgn", 30), ("b.csv", 40)]
+
+
+def test_counts_are_whole_numbers_unless_a_game_counts_for_less() -> None:
+    def types(weights: list[float]) -> set[type]:
+        games = games_of(RECORDS, weights)
+        timeline = build_timeline(games)
+        run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+        found = [*run.query("SELECT games, wins FROM players")[1], *run.query("SELECT weight FROM games")[1]]
+        return {type(value) for row in found for value in row}
+
+    assert types([1, 2, 3, 1, 1, 1, 1]) == {int}
+    assert types([1, 0.5, 3, 1, 1, 1, 1]) == {float}
+
+
+def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    run = open_run(tmp_path / "a.ttt")
+    assert run.query("SELECT path, kind, digest, size, rows, used FROM inputs")[1][0] == (
+        *("a.pgn", "pgn", "00ff"),
+        *(100, 5, 3),
+    )
+    assert run.query("SELECT file, reason, rows FROM dropped")[1] == [
+        ("a.pgn", "no result", 1), ("a.pgn", "bad date", 1),
+    ]  # fmt: skip
+    assert len(run.query("SELECT * FROM problems")[1]) == len(REPORT.problems)
+    meta = run.meta
+    assert (meta.model, meta.kind, meta.period, meta.first, meta.last) == (
+        *("ttt", "smoothed", "year"),
+        *("1857", "1862"),
+    )
+    assert meta.log_evidence == -4.0000000000000001 / 3
+    assert meta.params == {"beta": 480.0, "tau": 60.0, "draw_margin": 123.25}
+    assert meta.config == CONFIG.model_dump(mode="json")
+    assert (meta.converged, meta.sweeps, meta.remaining_error, meta.skipped_sites) == (True, 7, 0.004, 2)
+    assert meta.trace == ((12.5, float("inf")), (0.25, 0.004))
+    assert (meta.games, meta.weight, meta.nodes, meta.players) == (7, 7.0, 8, 3)
+    assert meta.draw_share == pytest.approx(2 / 7)
+    (point,) = run.evidence_points()
+    assert point.log_evidence == meta.log_evidence
+    assert point.params == meta.params
+    assert point.asked == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, RuntimeError])
+def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    place = tmp_path / "a.ttt"
+    write_small_run(place)
+    before = place.read_bytes()
+
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(store, "describe", broken)
+    with pytest.raises(error):
+        write_small_run(place)
+    assert list(tmp_path.iterdir()) == [place]
+    assert place.read_bytes() == before
+
+
+def test_only_the_run_is_left_and_a_stale_log_does_not_reach_it(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    (tmp_path / "a.ttt.wal").write_bytes(b"of another database")
+    write_small_run(place)
+    assert list(tmp_path.iterdir()) == [place]
+    assert open_run(place).meta.games == 7
+
+
+def test_a_run_may_be_replaced_and_nothing_else(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    assert check_destination(place) is None
+    place.touch()
+    assert check_destination(place) is None
+    write_small_run(place)
+    standing = check_destination(place)
+    assert standing is not None
+    assert "7 games 1857-1862" in standing
+
+    source = tmp_path / "games.pgn"
+    source.write_text('[Event "x"]\n')
+    with pytest.raises(RunError, match=r"games\.pgn: exists and is not a run"):
+        check_destination(source)
+    other = tmp_path / "other.ttt"
+    duckdb.connect(str(other)).execute("CREATE TABLE t AS SELECT 1").close()
+    with pytest.raises(RunError, match="not a run"):
+        check_destination(other)
+
+
+def test_places_that_cannot_take_a_run_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is a folder"):
+        check_destination(tmp_path)
+    with pytest.raises(RunError, match="folder does not exist") as caught:
+        check_destination(tmp_path / "no" / "a.ttt")
+    assert "mkdir" in (caught.value.hint or "")
+    with pytest.raises(RunError, match="not an ordinary file"):
+        check_destination("/dev/null")
+
+
+def test_a_link_to_a_run_keeps_pointing_there(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    link = tmp_path / "link.ttt"
+    link.symlink_to("a.ttt")
+    write_small_run(link, RECORDS[:2])
+    assert link.is_symlink()
+    assert open_run(tmp_path / "a.ttt").meta.games == 2
+
+
+def test_players_without_games_are_kept() -> None:
+    games = games_of(RECORDS)
+    more = (*games.players, "Zukertort")
+    arrays = {name: getattr(games, name) for name in ("date", "date_precision", "white", "black", "outcome")}
+    rest = {name: getattr(games, name) for name in ("weight", "source_file", "source_line")}
+    games = type(games)(**arrays, **rest, players=more)
+    timeline = build_timeline(games)
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    assert run.query("SELECT first, games, peak_mean FROM players WHERE player = 'Zukertort'")[1] == [
+        (None, 0, None)
+    ]
+    assert run.stored_games().players == more
+    assert np.array_equal(run.stored_games().white, games.white)

@@ -1,0 +1,136 @@
+import math
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from handmade import RECORDS, games_of, write_small_run
+
+import ttt_cli
+from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
+from ttt_cli.errors import ConfigError, DataError, RunError
+from ttt_cli.models import ttt
+from ttt_cli.timeline import build_timeline
+
+CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
+
+
+def test_the_python_face_is_these_three() -> None:
+    assert ttt_cli.read_games is read_games
+    assert ttt_cli.fit is fit
+    assert ttt_cli.open_run is open_run
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = ttt_cli.nothing
+
+
+def test_games_are_read_with_the_keys_of_the_data_section(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(CSV)
+    games = read_games(tmp_path / "a.csv", header=False, columns=["date", "white", "black", "result"])
+    assert games.players == ("a", "b")
+    assert len(games) == 2
+    with pytest.raises(ConfigError, match="headr"):
+        read_games(tmp_path / "a.csv", headr=False)
+
+
+def test_a_fit_in_memory_and_on_disk_are_the_same(tmp_path: Path) -> None:
+    games = games_of(RECORDS)
+    here = fit(games, beta=600, period="quarter", tol=1e-6)
+    there = fit(games, beta=600, period="quarter", tol=1e-6, output=tmp_path / "a.ttt")
+    assert here.path is None
+    assert there.path == tmp_path / "a.ttt"
+    assert here.skills().equals(there.skills())
+    assert here.meta.config == there.meta.config
+    assert here.meta.params["beta"] == 600
+    assert here.meta.config["solver"]["tol"] == 1e-6
+    assert here.meta.period == "quarter"
+    assert here.meta.log_evidence == there.meta.log_evidence
+
+
+def test_the_stored_skills_are_the_models(tmp_path: Path) -> None:
+    games = games_of(RECORDS)
+    resolved = configure(beta=600)
+    direct = resolved.model.fit(build_timeline(games), resolved.params, resolved.config.solver)
+    run = fit(games, resolved)
+    stored = dict(run.query("SELECT player || period, mean FROM skills WHERE games > 0")[1])
+    timeline = build_timeline(games)
+    for node in range(timeline.n_nodes):
+        key = timeline.players[timeline.node_player[node]] + str(timeline.node_period[node])
+        assert stored[key] == direct.mean[node]
+
+
+def test_refitting_the_stored_games_gives_the_same_fit(tmp_path: Path) -> None:
+    run = fit(games_of(RECORDS, [1, 2, 1, 0.5, 1, 3, 1]), output=tmp_path / "a.ttt")
+    again = fit(run.stored_games())
+    assert again.meta.log_evidence == run.meta.log_evidence
+    assert again.skills().equals(run.skills())
+
+
+def test_another_model_by_name() -> None:
+    run = fit(games_of(RECORDS), model="trueskill")
+    assert run.meta.model == "trueskill"
+    assert run.meta.kind == "filtered"
+
+
+def test_a_config_file_and_overrides_on_top(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("model:\n  name: ttt\n  beta: 500\n  tau: 30\n")
+    meta = fit(games_of(RECORDS), tmp_path / "c.yaml", beta=510).meta
+    assert (meta.params["beta"], meta.params["tau"]) == (510, 30)
+    with pytest.raises(TypeError, match="configure"):
+        fit(games_of(RECORDS), configure(), beta=510)
+
+
+def test_wrong_parameters_are_config_errors() -> None:
+    with pytest.raises(ConfigError, match="beta"):
+        fit(games_of(RECORDS), beta=-1)
+    with pytest.raises(ConfigError) as caught:
+        fit(games_of(RECORDS), bta=600)
+    assert "beta" in (caught.value.hint or "")
+
+
+def test_no_games_is_a_data_error() -> None:
+    games = games_of(RECORDS)
+    empty = {name: getattr(games, name)[:0] for name in (f.name for f in fields(games)[:8])}
+    with pytest.raises(DataError):
+        fit(type(games)(**empty, players=()))
+
+
+def test_a_place_that_cannot_take_the_run_stops_before_inference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("inference began")
+
+    monkeypatch.setattr(ttt, "fit", never)
+    with pytest.raises(RunError):
+        fit(games_of(RECORDS), output=tmp_path)
+
+
+def test_opened_runs_are_those_written(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    assert open_run(tmp_path / "a.ttt").meta.games == len(RECORDS)
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.steps: list[float] = []
+        self.note = ""
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.steps.append(amount)
+        self.note = note
+
+
+def test_the_bar_moves_with_the_logarithm_of_the_error_and_never_back() -> None:
+    bar = Recorder()
+    sweeps = _Sweeps(bar, tol=0.01)
+    for number, error in enumerate([math.inf, 1.0, 0.1, 0.5, math.nan, 0.009], start=1):
+        sweeps(number, 2 * error, error)
+    assert np.cumsum(bar.steps).tolist() == pytest.approx([0, 0, 0.5, 0.5, 0.5, 1.0])
+    assert min(bar.steps) >= 0
+    assert bar.note == "sweep 6, change 0.018, error 0.009"
+
+
+def test_an_error_below_the_tolerance_at_once_fills_the_bar() -> None:
+    bar = Recorder()
+    _Sweeps(bar, tol=0.01)(1, 0.0, 0.0)
+    assert bar.steps == [1.0]

@@ -1,0 +1,54 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.folding import fold, fold_surname
+
+
+@pytest.mark.parametrize(
+    ("name", "folded"),
+    [
+        ("Morphy, Paul ", "morphy paul"),
+        ("MÜLLER-Öst,  Jörg", "muller ost jorg"),
+        ("O'Kelly de Galway, Albéric", "okelly de galway alberic"),
+        ("O’Kelly", "okelly"),
+        ("O´Kelly", "okelly"),
+        ("Ståhlberg, Gideon", "stahlberg gideon"),
+        ("Bjørn Łódź", "bjorn lodz"),
+        ("Weiß", "weiss"),
+        ("Æthelred", "aethelred"),
+        ("İstanbul", "istanbul"),
+        ("Алехин, А.", "алехин а"),
+        ("a_b", "a b"),
+        ("?", ""),
+    ],
+)
+def test_spellings_fold_as_the_rule_says(name: str, folded: str) -> None:
+    assert fold(name) == folded
+
+
+@pytest.mark.parametrize(
+    ("name", "surname"),
+    [
+        ("Morphy, Paul", "morphy"),
+        ("de la Bourdonnais, Louis", "de la bourdonnais"),
+        ("Paul Morphy", "morphy"),
+        ("Morphy P.", "morphy"),
+        ("Morphy", "morphy"),
+        (", Paul", "paul"),
+        ("X", "x"),
+        ("?", ""),
+    ],
+)
+def test_the_surname_stands_before_the_comma_or_last(name: str, surname: str) -> None:
+    assert fold_surname(name) == surname
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing_more(name: str) -> None:
+    assert fold(fold(name)) == fold(name)
+
+
+@given(st.text(alphabet="abcxyzäöüéñÅØ -.,'", max_size=20))
+def test_case_and_outer_punctuation_do_not_matter(name: str) -> None:
+    assert fold(name.upper()) == fold(name.lower()) == fold(f" .{name}, ")

@@ -1,0 +1,27 @@
+"""`ttt completion`: the completion script of a shell."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from ttt_cli.cli.console import say
+from ttt_cli.cli.options import verbosity_options
+
+INSTALL = {
+    "bash": "~/.local/share/bash-completion/completions/ttt",
+    "zsh": '"${fpath[1]}/_ttt"',
+    "fish": "~/.config/fish/completions/ttt.fish",
+}
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(list(INSTALL)))
+@verbosity_options
+@click.pass_context
+def command(context: click.Context, shell: str) -> None:
+    """Print the completion script of SHELL; how to install it stands on standard error."""
+    script = get_completion_class(shell)
+    assert script is not None
+    click.echo(script(context.find_root().command, {}, "ttt", "_TTT_COMPLETE").source())
+    say(f"to install it: ttt completion {shell} > {INSTALL[shell]}, then start a new {shell}")

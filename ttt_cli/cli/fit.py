@@ -1,0 +1,75 @@
+"""`ttt fit`: games in, a run out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.console import VERBOSE, emit, say, voice
+from ttt_cli.cli.options import config_option, format_option, reader_option, set_option, verbosity_options
+
+NOT_CONVERGED = 4
+_SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
+
+
+@click.command("fit")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@config_option
+@set_option
+@click.option(
+    "-o", "--output", "output", metavar="RUN", help="The run to write; - streams the skills instead."
+)
+@format_option
+@reader_option
+@verbosity_options
+@click.pass_context
+def command(
+    context: click.Context,
+    files: tuple[str, ...],
+    config: str | None,
+    overrides: tuple[str, ...],
+    output: str | None,
+    fmt: str | None,
+    reader: str | None,
+) -> None:
+    """Read games from each FILE (PGN or CSV, - for stdin), infer every player's skill, write a run.
+
+    The run is named after the first FILE: ttt fit games.pgn writes games.ttt here. A summary goes to standard
+    error. Exit code 4: written, but not converged.
+    """
+    if fmt and output != "-":
+        raise click.UsageError(
+            "-f is for -o -, which streams the skills; `ttt export` writes the tables of a run"
+        )
+    from ttt_cli import api
+    from ttt_cli.games.read import read_games
+    from ttt_cli.runs.destination import check_destination
+    from ttt_cli.views.export import table_rows
+    from ttt_cli.views.summary import found_lines, reading_lines
+
+    place = None if output == "-" else Path(output or default_output(files[0]))
+    if place and (standing := check_destination(place)):
+        say(f"{place} exists and will be replaced: {standing}")
+    resolved = api.configure(config, (*overrides, *([f"data.reader={reader}"] if reader else [])))
+    data = resolved.config.data
+    games = read_games(files, data, progress=progress())
+    say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE))
+    run = api.fit(games, resolved, output=place, progress=progress())
+    say(*found_lines(run.meta))
+    if place:
+        say(f"{place} written")
+    else:
+        emit(table_rows(run, "skills"), fmt)
+    context.exit(0 if run.meta.converged else NOT_CONVERGED)
+
+
+def default_output(source: str) -> str:
+    """The name of the run made from a file: the file's own without folder and suffixes, `.ttt`."""
+    name = "stdin" if source == "-" else Path(source).name
+    for suffixes in _SUFFIXES:
+        name = next(
+            (name[: -len(end)] for end in suffixes if name.lower().endswith(end) and name != end), name
+        )
+    return f"{name}.ttt"

@@ -1,0 +1,1 @@
+"""From files of game records to the columns of `table.Games`."""

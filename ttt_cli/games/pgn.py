@@ -1,0 +1,153 @@
+"""PGN read for its tags and results: a scanner of bytes that survives what real files hold.
+
+It is fed blocks and keeps no more than the game under way. Moves are skipped, not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from ttt_cli.errors import DataError
+from ttt_cli.games.names import decode
+from ttt_cli.games.pgn_moves import Movetext, read_moves
+from ttt_cli.games.pgn_plain import plain_game
+from ttt_cli.games.pgn_tags import Oddity, TagSection, read_tags
+from ttt_cli.games.records import (
+    CONTRADICTING_RESULT,
+    DUPLICATE_TAG,
+    FORFEIT,
+    KEPT,
+    NO_RESULT,
+    REPAIRED,
+    RESULT_FROM_MOVETEXT,
+    STRAY_TEXT,
+    UNKNOWN_RESULT,
+    Batch,
+    Note,
+)
+from ttt_cli.games.results import parse_result
+
+GAME_LIMIT: Final = 1 << 26  # bytes that one game may take
+
+_Row = tuple[int, bytes, bytes, bytes, bytes]  # line, date, white, black, result
+
+
+def scan_pgn(blocks: Iterable[bytes]) -> Iterator[Batch]:
+    """Records of a PGN file given as blocks with LF line ends; where blocks are cut makes no difference.
+
+    Raises DataError when no game ends within GAME_LIMIT bytes.
+    """
+    scanner = _Scanner()
+    for block in blocks:
+        batch = scanner.feed(block)
+        if batch is not None:
+            yield batch
+    batch = scanner.feed(b"", final=True)
+    if batch is not None:
+        yield batch
+
+
+class _Scanner:
+    def __init__(self) -> None:
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._enough = 0  # bytes that make another attempt worth while
+        self._line = 1  # of the first waiting byte
+        self._counted = 0  # bytes of the current data whose lines are counted
+        self._tagged = False  # no tags seen yet
+        self._rows: list[_Row] = []
+        self._notes: list[Note] = []
+
+    def feed(self, block: bytes, *, final: bool = False) -> Batch | None:
+        """The records that end in the data so far."""
+        self._waiting.append(block)
+        self._size += len(block)
+        if self._size < self._enough and not final:
+            return None
+        data = b"".join(self._waiting)
+        rest = data[self._scan(data, final=final) :]
+        if len(rest) > GAME_LIMIT:
+            raise DataError(f"no end of the game that begins in line {self._line:,} in {GAME_LIMIT >> 20} MB")
+        self._waiting, self._size, self._enough = [rest], len(rest), 2 * len(rest)
+        return self._batch()
+
+    def _batch(self) -> Batch | None:
+        rows, notes = self._rows, self._notes
+        if not rows and not notes:
+            return None
+        self._rows, self._notes = [], []
+        lines, dates, whites, blacks, results = zip(*rows, strict=True) if rows else ((),) * 5
+        return Batch(lines, dates, whites, blacks, results, notes=notes)
+
+    def _scan(self, data: bytes, *, final: bool) -> int:
+        """Read the games that are complete in `data`; returns where the first that is not begins."""
+        position = self._counted = 0
+        if not self._tagged:
+            moves = read_moves(data, 0, final=final, tagged=False)
+            if moves is None:
+                return 0
+            self._tagged = True
+            self._add_untagged(data, moves)
+            position = moves.end
+        self._line_at(data, position)
+        while position < len(data):
+            if plain := plain_game(data, position):
+                date, white, black, result, lines, position = plain
+                self._rows.append((self._line, date, white, black, result))
+                self._line += lines
+                self._counted = position
+                continue
+            section = read_tags(data, position, final=final)
+            if section is None or (moves := read_moves(data, section.end, final=final)) is None:
+                break
+            self._add(data, position, section, moves)
+            position = moves.end
+            self._line_at(data, position)
+        return position
+
+    def _add(self, data: bytes, start: int, section: TagSection, moves: Movetext) -> None:
+        tags = section.tags
+        line = self._line_at(data, start)
+        self._add_oddities(data, section.oddities)
+        result = written = tags.get(b"Result", b"")
+        if written != moves.terminator and moves.terminator:
+            result, reason, action = _settle_result(written, moves.terminator)
+            if reason:
+                detail = f'Result "{decode(written)}"' if b"Result" in tags else "no Result tag"
+                self._notes.append(
+                    Note(line, reason, f"{detail}, moves end {decode(moves.terminator)}", action)
+                )
+        get = tags.get
+        self._rows.append((line, get(b"Date", b""), get(b"White", b""), get(b"Black", b""), result))
+        self._add_untagged(data, moves)
+
+    def _add_untagged(self, data: bytes, moves: Movetext) -> None:
+        self._add_oddities(data, moves.oddities)
+        for offset, terminator in moves.more:
+            self._rows.append((self._line_at(data, offset), b"", b"", b"", terminator))
+        if moves.stray:
+            self._notes.append(Note(self._line, STRAY_TEXT, decode(data[: moves.end].strip()[:40]), KEPT))
+
+    def _add_oddities(self, data: bytes, oddities: list[Oddity]) -> None:
+        for offset, reason, detail in oddities:
+            line = self._line + data.count(b"\n", self._counted, offset)
+            self._notes.append(Note(line, reason, detail, KEPT if reason == DUPLICATE_TAG else REPAIRED))
+
+    def _line_at(self, data: bytes, offset: int) -> int:
+        """The line number of an offset that does not lie before the one asked for last."""
+        self._line += data.count(b"\n", self._counted, offset)
+        self._counted = offset
+        return self._line
+
+
+@lru_cache(maxsize=4096)
+def _settle_result(tag: bytes, terminator: bytes) -> tuple[bytes, str, str]:
+    """The result to use when tag and movetext differ, and what is to be noted about it."""
+    by_tag, by_moves = parse_result(decode(tag)), parse_result(decode(terminator))
+    if isinstance(by_moves, str) or by_tag in (by_moves, FORFEIT):
+        return tag, "", ""
+    if by_tag in (NO_RESULT, UNKNOWN_RESULT):
+        return terminator, RESULT_FROM_MOVETEXT, REPAIRED
+    return tag, CONTRADICTING_RESULT, KEPT

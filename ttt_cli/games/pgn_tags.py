@@ -1,0 +1,142 @@
+"""The tag section of a PGN game: names and values as bytes, however they were laid out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from ttt_cli.games.names import decode
+from ttt_cli.games.records import DUPLICATE_TAG, MALFORMED_TAG
+
+_STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
+_NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line
+_LAYOUTS: Final = (
+    re.compile(rb"\[[ \t]*([A-Za-z]\w*)[ \t]*" + _STRING + rb"[ \t]*\]" + _NEXT),
+    re.compile(rb'\[[ \t]*([A-Za-z]\w*)[ \t]*"(.*?)"[ \t]*\]' + _NEXT),  # quotes inside that are not escaped
+    re.compile(rb"\[[ \t]*([A-Za-z]\w*)[ \t]*" + _STRING + rb"[ \t]*\]"),  # moves on the same line
+)
+_BROKEN: Final = re.compile(rb'\[[ \t]*([A-Za-z]\w*)(?=[ \t"])')
+_BLANKS: Final = re.compile(rb"(?:[ \t\f\v]|\xef\xbb\xbf)*")
+_ESCAPE: Final = re.compile(rb'\\(["\\])')
+_OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
+_MARK: Final = b"\xef\xbb\xbf"
+_CANONICAL: Final = {name.lower(): name for name in (b"Event", b"Date", b"White", b"Black", b"Result")}
+
+Oddity = tuple[int, str, str]  # offset, reason, detail
+
+
+@dataclass(slots=True)
+class TagSection:
+    """Tags of one game (the first of each name), where they end in the data, and what was odd."""
+
+    tags: dict[bytes, bytes] = field(default_factory=dict)
+    end: int = 0
+    oddities: list[Oddity] = field(default_factory=list)
+
+
+def opens_tag(data: bytes, bracket: int) -> bool:
+    """Whether the `[` at that offset begins a tag at the start of its line or straight after a result."""
+    if not _OPEN.match(data, bracket):
+        return False
+    before = data[data.rfind(b"\n", 0, bracket) + 1 : bracket].replace(_MARK, b"").strip()
+    return not before or before.split()[-1] in (b"1-0", b"0-1", b"1/2-1/2", b"*")
+
+
+def read_tags(data: bytes, start: int, *, final: bool) -> TagSection | None:
+    """The tag section whose first `[` is at `start`; None when `data` ends before it (never if `final`)."""
+    section = TagSection()
+    position, newlines = start, 0
+    while True:
+        position = _end_of_match(_BLANKS, data, position)
+        first = data[position : position + 1]
+        if not first:
+            section.end = position
+            return section if final else None
+        if first == b"\n":
+            position, newlines = position + 1, newlines + 1
+        elif first == b";" or (first == b"%" and data.startswith(b"\n", position - 1)):
+            position = data.find(b"\n", position)
+            if position < 0:
+                position = len(data)
+        else:
+            tag = _read_tag(data, position, final=final) if first == b"[" else _NO_TAG
+            if tag is None:
+                return None
+            if not tag.name or _begins_game(tag.name, section.tags, blank=newlines > 1):
+                section.end = position
+                return section
+            _add(section, tag, position)
+            position, newlines = tag.end, 0
+
+
+class _Tag(NamedTuple):
+    name: bytes
+    value: bytes
+    end: int
+    odd: bool = False
+
+
+_NO_TAG: Final = _Tag(b"", b"", 0)
+
+
+def _read_tag(data: bytes, start: int, *, final: bool) -> _Tag | None:
+    """The tag at `start`; without a name when there is none, None when its line is not complete."""
+    stop = _line_end(data, start, final=final)
+    if stop is None:
+        return None
+    for layout in _LAYOUTS:
+        if match := layout.match(data, start, stop):
+            return _Tag(_canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), match.end())
+    return _broken_tag(data, start, stop, final=final)
+
+
+def _broken_tag(data: bytes, start: int, stop: int, *, final: bool) -> _Tag | None:
+    """A tag with quotes or brackets amiss, on the line up to `stop` or folded into the next."""
+    broken = _BROKEN.match(data, start, stop)
+    if broken is None:
+        return _NO_TAG
+    name, value = _canonical(broken[1]), data[broken.end() : stop].strip()
+    if stop < len(data) and not value.endswith(b"]"):
+        following = _line_end(data, stop + 1, final=final)
+        if following is None:
+            return None
+        more = data[stop + 1 : following].strip()
+        if more.endswith(b'"]') and not more.startswith(b"["):
+            value, stop = value + b" " + more, following
+    value = value.removesuffix(b"]").rstrip().removeprefix(b'"').removesuffix(b'"')
+    return _Tag(name, value, stop, odd=True)
+
+
+def _line_end(data: bytes, start: int, *, final: bool) -> int | None:
+    stop = data.find(b"\n", start)
+    if stop >= 0:
+        return stop
+    return len(data) if final else None
+
+
+def _end_of_match(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
+    match = pattern.match(data, start)
+    return match.end() if match else start
+
+
+def _begins_game(name: bytes, tags: dict[bytes, bytes], *, blank: bool) -> bool:
+    """Whether a tag after those read so far belongs to the next game, there being no moves between them."""
+    players = b"White" in tags and b"Black" in tags
+    if name == b"Event":
+        return (players and (blank or name in tags)) or (blank and name in tags)
+    return blank and name in tags and name in (b"White", b"Black")
+
+
+def _add(section: TagSection, tag: _Tag, offset: int) -> None:
+    written = f'{decode(tag.name)} "{decode(tag.value)}"'
+    if tag.odd:
+        section.oddities.append((offset, MALFORMED_TAG, written))
+    if tag.name in section.tags:
+        section.oddities.append((offset, DUPLICATE_TAG, written))
+    else:
+        section.tags[tag.name] = tag.value
+
+
+def _canonical(name: bytes) -> bytes:
+    return _CANONICAL.get(name.lower(), name)

@@ -1,0 +1,69 @@
+"""What readers hand over: records as written, column by column, with what was odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Final, NamedTuple
+
+# Why a record is not used, in the order in which the first that applies is counted.
+BAD_ROW: Final = "bad row"
+NO_PLAYER: Final = "no player"
+UNNAMED_PLAYER: Final = "unnamed player"
+SAME_PLAYER: Final = "same player twice"
+NO_DATE: Final = "no date"
+BAD_DATE: Final = "bad date"
+NO_RESULT: Final = "no result"
+FORFEIT: Final = "forfeit"
+UNKNOWN_RESULT: Final = "unknown result"
+BAD_WEIGHT: Final = "bad weight"
+DROP_REASONS: Final = (
+    BAD_ROW,
+    NO_PLAYER,
+    UNNAMED_PLAYER,
+    SAME_PLAYER,
+    NO_DATE,
+    BAD_DATE,
+    NO_RESULT,
+    FORFEIT,
+    UNKNOWN_RESULT,
+    BAD_WEIGHT,
+)
+
+# What is odd about a record that may still be used (a bad date can also be repaired).
+DUPLICATE_TAG: Final = "duplicate tag"
+MALFORMED_TAG: Final = "malformed tag"
+RESULT_FROM_MOVETEXT: Final = "result from movetext"
+CONTRADICTING_RESULT: Final = "contradicting result"
+UNCLOSED_COMMENT: Final = "unclosed comment"
+STRAY_TEXT: Final = "stray text"
+
+DROPPED: Final = "dropped"
+REPAIRED: Final = "repaired"
+KEPT: Final = "kept"
+
+
+class Note(NamedTuple):
+    """Something odd at a line of the file being read: a Problem that does not know its file yet."""
+
+    line: int
+    reason: str
+    detail: str
+    action: str
+
+
+class Batch(NamedTuple):
+    """Consecutive records as columns of equal length, values as written (bytes, text, or tuples of text).
+
+    `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score.
+    `weights` is None where there is no such column. `rejects` are rows that could not be split into columns:
+    each is one record more, dropped. `notes` are oddities of records that are counted elsewhere.
+    """
+
+    lines: Sequence[int]
+    dates: Sequence[Hashable]
+    whites: Sequence[Hashable]
+    blacks: Sequence[Hashable]
+    results: Sequence[Hashable]
+    weights: Sequence[Hashable] | None = None
+    rejects: Sequence[Note] = ()
+    notes: Sequence[Note] = ()

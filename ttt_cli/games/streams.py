@@ -1,0 +1,186 @@
+"""Inputs as blocks of bytes: opened by name or given, unpacked by their first bytes, counted and digested."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+
+from ttt_cli.errors import DataError, nearest
+from ttt_cli.progress import Bar
+
+STDIN: Final = "<stdin>"
+_PIECE: Final = 1 << 18  # bytes read at a time
+_PACKED_PIECE: Final = 1 << 16  # bytes unpacked at a time, so that what comes out stays bounded
+
+
+class _Unpacker(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+class DamagedInputError(DataError):
+    """Compressed data that end too early or make no sense; what came before has been handed over."""
+
+
+class Input:
+    """One file, stream or standard input, to be read once from front to back.
+
+    `name` as given (`<stdin>` for `-`), `size` in bytes as stored or None, `count` bytes read so far.
+    Raises DataError when a file is not there or cannot be opened.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+        self.size: int | None = None
+        self.count = 0
+        self._digest = hashlib.sha256()
+        if isinstance(source, str | os.PathLike):
+            self.name = os.fspath(source)
+            self._path: Path | None = Path(self.name)
+            if self.name == "-":
+                self.name, self._path = STDIN, None
+                self._handle = sys.stdin.buffer
+            else:
+                self.size = _size_of(self._path)
+        else:
+            self.name = str(getattr(source, "name", "<stream>"))
+            self._path = None
+            self._handle = source
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes read so far, hexadecimal."""
+        return self._digest.hexdigest()
+
+    def blocks(self, bar: Bar) -> Iterator[bytes]:
+        """The content, unpacked, in blocks that are never empty.
+
+        Raises DataError when reading fails, DamagedInputError when compressed data are damaged or cut short.
+        """
+        pieces = self._stored(bar)
+        first = next(pieces, b"")
+        while first and len(first) < len(_LONGEST_MAGIC) and (more := next(pieces, b"")):
+            first += more
+        unpacker = next((make for magic, make in _UNPACKERS.items() if first.startswith(magic)), None)
+        if unpacker is None:
+            if first:
+                yield first
+            yield from pieces
+        else:
+            yield from _unpacked(self.name, first, pieces, unpacker)
+
+    def _stored(self, bar: Bar) -> Iterator[bytes]:
+        try:
+            if self._path is not None:
+                self._handle = self._path.open("rb")
+            try:
+                while piece := self._handle.read(_PIECE):
+                    self.count += len(piece)
+                    self._digest.update(piece)
+                    yield piece
+                    bar.advance(len(piece), Path(self.name).name)
+            finally:
+                if self._path is not None:
+                    self._handle.close()
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror or error}", where=self.name) from error
+
+
+def _size_of(path: Path) -> int | None:
+    """Size of a regular file, None for pipes and the like."""
+    try:
+        if path.is_dir():
+            raise DataError(
+                "is a directory", where=str(path), hint=f"name the files in it, for instance {path}/*.pgn"
+            )
+        status = path.stat()
+    except FileNotFoundError as error:
+        siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = nearest(path.name, siblings)
+        hint = f"did you mean {str(path.parent / near)!r}?" if near else None
+        raise DataError("there is no such file", where=str(path), hint=hint) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+    return status.st_size if path.is_file() else None
+
+
+def _gzip() -> _Unpacker:
+    import zlib
+
+    return zlib.decompressobj(31)
+
+
+def _bzip2() -> _Unpacker:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _xz() -> _Unpacker:
+    import lzma
+
+    return lzma.LZMADecompressor()
+
+
+def _zstd() -> _Unpacker:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+_UNPACKERS: Final[dict[bytes, Callable[[], _Unpacker]]] = {
+    b"\x1f\x8b\x08": _gzip,
+    b"BZh": _bzip2,
+    b"\xfd7zXZ\x00": _xz,
+    b"\x28\xb5\x2f\xfd": _zstd,
+}
+_LONGEST_MAGIC: Final = max(_UNPACKERS, key=len)
+
+
+def _unpack_errors() -> tuple[Any, ...]:
+    import lzma
+    import zlib
+
+    import zstandard
+
+    return (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
+
+
+def _unpacked(
+    name: str, first: bytes, pieces: Iterator[bytes], make: Callable[[], _Unpacker]
+) -> Iterator[bytes]:
+    """Unpack one or more compressed streams that follow each other; NUL padding between them is skipped."""
+    unpacker: _Unpacker | None = None
+    for piece in _cut(first, pieces):
+        rest = piece
+        while rest := rest if unpacker else rest.lstrip(b"\0"):
+            unpacker = unpacker or make()
+            try:
+                content = unpacker.decompress(rest)
+            except _unpack_errors() as error:
+                hint = "the file is damaged: fetch or pack it again"
+                raise DamagedInputError(
+                    f"compressed data are damaged ({error})", where=name, hint=hint
+                ) from error
+            if content:
+                yield content
+            rest = b""
+            if unpacker.eof:
+                rest, unpacker = unpacker.unused_data, None
+    if unpacker is not None:
+        hint = "the file was cut short: fetch or pack it again"
+        raise DamagedInputError("compressed data end too early", where=name, hint=hint)
+
+
+def _cut(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    piece: bytes | None = first
+    while piece:
+        for start in range(0, len(piece), _PACKED_PIECE):
+            yield piece[start : start + _PACKED_PIECE]
+        piece = next(pieces, None)

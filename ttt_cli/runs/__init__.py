@@ -1,0 +1,1 @@
+"""The stored run: write, open, look up."""

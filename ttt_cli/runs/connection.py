@@ -1,0 +1,101 @@
+"""Opening a run file, with the errors of the database put in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ttt_cli.errors import RunError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+RETRY_DELAYS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds, while another process holds the file
+_MAGIC: Final = (8, b"DUCK")  # where every DuckDB file says so
+_HELD: Final = ("could not set lock", "different configuration", "being used by another process")
+
+
+def connect(path: Path, *, read_only: bool = True) -> DuckDBPyConnection:
+    """Open a run file. Raises RunError when it is missing, no run, too new, damaged or held by another."""
+    _check_file(path)
+    import duckdb
+
+    for delay in (*RETRY_DELAYS, None):
+        try:
+            return duckdb.connect(str(path), read_only=read_only)
+        except duckdb.Error as error:
+            text = str(error)
+            if not any(word in text.lower() for word in _HELD):
+                raise _unreadable(path, text) from error
+            if delay is None:
+                raise RunError(
+                    "another process holds this run",
+                    where=str(path),
+                    hint="wait for it to end, or fit into another file with -o",
+                ) from error
+            time.sleep(delay)
+    raise AssertionError("unreachable")
+
+
+@contextmanager
+def translated(path: Path | None) -> Iterator[None]:
+    """Turn errors of the database inside the block into RunErrors about `path`."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise RunError(first_line(str(error)), where=str(path) if path else None) from error
+
+
+def first_line(text: str) -> str:
+    """The first line of a message, without a final full stop."""
+    return text.strip().partition("\n")[0].rstrip(".")
+
+
+def looks_like_database(path: Path) -> bool:
+    """Whether the file's first bytes are those of a DuckDB database. Raises OSError when unreadable."""
+    offset, magic = _MAGIC
+    with path.open("rb") as file:
+        return file.read(offset + len(magic))[offset:] == magic
+
+
+def _check_file(path: Path) -> None:
+    where = str(path)
+    if path.is_dir():
+        raise RunError(
+            "is a folder, not a run", where=where, hint="name a file NAME.ttt written by `ttt fit`"
+        )
+    try:
+        is_database = looks_like_database(path)
+    except FileNotFoundError:
+        raise RunError("no such run", where=where, hint=_hint_for_missing(path)) from None
+    except OSError as error:
+        raise RunError(error.strerror or str(error), where=where) from error
+    if not is_database:
+        raise not_a_run(path)
+
+
+def not_a_run(path: Path) -> RunError:
+    """The error for a file that something else wrote."""
+    hint = "make a run from games with `ttt fit FILE`, or name one with -r NAME.ttt"
+    return RunError("not a run of ttt", where=str(path), hint=hint)
+
+
+def _hint_for_missing(path: Path) -> str:
+    if (named := path.with_name(f"{path.name}.ttt")).exists():
+        return f"did you mean {named}?"
+    return "make one with `ttt fit FILE`"
+
+
+def _unreadable(path: Path, text: str) -> RunError:
+    if "newer version of duckdb" in text.lower():
+        return RunError(
+            "written by a newer version", where=str(path), hint="upgrade ttt and duckdb, or fit it again"
+        )
+    return RunError(
+        f"cannot be opened: {first_line(text)}", where=str(path), hint="the file may be damaged; fit it again"
+    )

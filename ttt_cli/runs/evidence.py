@@ -1,0 +1,54 @@
+"""Points at which the evidence was computed, as the run keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ttt_cli.runs.meta import canonical, to_json
+
+_RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
+SELECT: Final = f"SELECT point, params, {', '.join(_RESULT)} FROM evidence ORDER BY rowid"
+INSERT: Final = "INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True)
+class EvidencePoint:
+    """One fit's evidence. `asked`: the model's parameters as in the config; `params`: resolved to numbers.
+
+    Points whose `asked` are equal are the same point: the later replaces the earlier.
+    """
+
+    asked: Mapping[str, Any]
+    params: Mapping[str, Any]
+    log_evidence: float
+    converged: bool
+    sweeps: int
+    remaining_error: float
+
+    @property
+    def point(self) -> str:
+        """What the point is known by: `asked` in canonical JSON."""
+        return canonical(self.asked)
+
+    def to_row(self) -> tuple[Any, ...]:
+        """The row of the run's table."""
+        return (self.point, to_json(self.params), *(getattr(self, name) for name in _RESULT))
+
+    @classmethod
+    def from_row(cls, row: tuple[Any, ...]) -> EvidencePoint:
+        """The inverse of `to_row`."""
+        point, params, *result = row
+        return cls(json.loads(point), json.loads(params), *result)
+
+
+def evidence_table(points: list[EvidencePoint]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Columns and rows: every parameter a column (empty where a point lacks it), then the results."""
+    keys = list(dict.fromkeys(key for point in points for key in point.params))
+    rows = [
+        (*(point.params.get(key) for key in keys), *(getattr(point, name) for name in _RESULT))
+        for point in points
+    ]
+    return (*keys, *_RESULT), rows

@@ -1,0 +1,142 @@
+"""Finding a player by what people type. A look-up never guesses between people: it lists them.
+
+In this order: the exact name; the same name but for accents, case and punctuation; the same words in another
+order; the surname; all words typed are words of the name, where single letters may be initials. Several of
+one surname give the one who has at least ten times the games of the others together, and a note names those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.folding import fold, fold_surname
+
+Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+DOMINANCE: Final = 10
+_LISTED: Final = 10
+_NEAR: Final = 0.85
+_SELECT: Final = 'SELECT player, folded, surname, games, "first", "last" FROM players'
+_WORDS: Final = "string_split(folded, ' ')"
+_SORTED: Final = f"array_to_string(list_sort({_WORDS}), ' ')"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A player who may be meant."""
+
+    player: str
+    folded: str
+    surname: str
+    games: float
+    first: str | None
+    last: str | None
+
+    def __str__(self) -> str:
+        years = f", {self.first}" if self.first == self.last else f", {self.first} to {self.last}"
+        games = f"{self.games:g} game" if self.games == 1 else f"{self.games:.10g} games"
+        return f"{self.player} ({games}{years if self.first else ''})"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The player found; `note` names others who might have been meant, or is empty."""
+
+    player: str
+    note: str = ""
+
+
+def find_player(query: Query, name: str) -> Found:
+    """The one player whom `name` means.
+
+    Raises LookupFailed, with the candidates or near spellings, when there is none or more than one.
+    """
+    folded = fold(name)
+    if exact := _select(query, "player = ?", [name]):
+        return Found(exact[0].player, _namesakes(query, exact[0]))
+    if not folded:
+        raise LookupFailed(f"no player {name!r}", hint="give a name, or a part of one")
+    words = folded.split()
+    for candidates in _ever_wider(query, folded, words):
+        if candidates:
+            return _decide(name, candidates)
+    raise _unknown(query, name, words)
+
+
+def _ever_wider(query: Query, folded: str, words: list[str]) -> Iterator[list[Candidate]]:
+    yield _select(query, "folded = ?", [folded])
+    yield _select(query, f"{_SORTED} = ?", [" ".join(sorted(words))])
+    yield _select(query, "surname = ?", [folded])
+    sharing = _select(query, f"list_has_any({_WORDS}, ?)", [words])
+    yield [candidate for candidate in sharing if _fits(words, candidate.folded.split())]
+
+
+def _select(query: Query, where: str, values: Sequence[Any]) -> list[Candidate]:
+    rows = query(f"{_SELECT} WHERE {where} ORDER BY games DESC, player", values)
+    return [Candidate(*row) for row in rows]
+
+
+def _fits(typed: list[str], words: list[str]) -> bool:
+    """Whether each word typed is a word of the name of its own, or the initial of one."""
+    left = list(words)
+    initials = []
+    for word in typed:
+        if word in left:
+            left.remove(word)
+        elif len(word) == 1:
+            initials.append(word)
+        else:
+            return False
+    for initial in initials:
+        full = next((word for word in left if word.startswith(initial)), None)
+        if full is None:
+            return False
+        left.remove(full)
+    return True
+
+
+def _decide(name: str, candidates: list[Candidate]) -> Found:
+    first, *others = candidates
+    if not others:
+        return Found(first.player)
+    one_surname = all(other.surname == first.surname for other in others)
+    if one_surname and first.games >= DOMINANCE * sum(other.games for other in others):
+        return Found(first.player, f"{first} is meant, not {_listing(others, '; ')}")
+    raise LookupFailed(
+        f"{len(candidates)} players are meant by {name!r}:\n  {_listing(candidates, chr(10) + '  ')}",
+        hint="give more of the name, or the whole of it",
+    )
+
+
+def _namesakes(query: Query, found: Candidate) -> str:
+    """A note when a bare surname was found as it stands but a fuller name of that surname has more games."""
+    if found.folded != found.surname:
+        return ""
+    others = [c for c in _select(query, "surname = ?", [found.surname]) if c.player != found.player]
+    if not any(other.games > found.games for other in others):
+        return ""
+    return f"{found} is named so exactly; there is also {_listing(others, '; ')}"
+
+
+def _listing(candidates: list[Candidate], separator: str) -> str:
+    more = len(candidates) - _LISTED
+    return separator.join([*map(str, candidates[:_LISTED]), *([f"and {more} more"] if more > 0 else [])])
+
+
+def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
+    """The error for a name nobody has, suggesting those most like it; of nearly equals, who played more."""
+    likeness = (
+        f"greatest(jaro_winkler_similarity({_SORTED}, ?), jaro_winkler_similarity(surname, ?),"
+        " jaro_winkler_similarity(folded, ?))"
+    )
+    rows = query(
+        f"SELECT player FROM (SELECT player, games, {likeness} AS likeness FROM players)"
+        " WHERE likeness >= ? ORDER BY likeness + 0.01 * ln(1 + games) DESC, player LIMIT 3",
+        [" ".join(sorted(words)), fold_surname(name), " ".join(words), _NEAR],
+    )
+    near = " or ".join(repr(player) for (player,) in rows)
+    hint = f"did you mean {near}?" if near else "`ttt export players` lists them"
+    return LookupFailed(f"no player {name!r} in this run", hint=hint)

@@ -1,0 +1,86 @@
+"""What a run says about itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from ttt_cli.errors import RunError
+
+
+@dataclass(frozen=True)
+class RunMeta:
+    """The facts of one run. `params` are the model's resolved numbers, `config` what was asked for.
+
+    `games` and `nodes` count rows, `weight` is the weighted number of games, `draw_share` the weighted share
+    of draws; `first` and `last` label the first and last period. `trace` is the Fit's. `created` (UTC,
+    ISO 8601, to the microsecond) tells one run from the next in the same place.
+    """
+
+    format: int
+    version: str
+    created: str
+    model: str
+    kind: str
+    period: str
+    config: dict[str, Any]
+    params: dict[str, Any]
+    log_evidence: float
+    converged: bool
+    sweeps: int
+    remaining_error: float
+    skipped_sites: int
+    trace: tuple[tuple[float, float], ...]
+    games: int
+    weight: float
+    draw_share: float
+    nodes: int
+    players: int
+    first: str
+    last: str
+
+    def describe(self) -> str:
+        """The run in a few words, for a line on stderr."""
+        return f"{self.model}, {self.games:,} games {self.first}-{self.last}, fitted {self.created[:16]} UTC"
+
+    def to_rows(self) -> list[tuple[str, str]]:
+        """Keys and values as text: words as they are, everything else as JSON."""
+        return [
+            (key, value if isinstance(value, str) else to_json(value)) for key, value in asdict(self).items()
+        ]
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[str, str]]) -> RunMeta:
+        """The inverse of `to_rows`; unknown keys are left alone. Raises RunError when one is missing."""
+        stored = dict(rows)
+        missing = [f.name for f in fields(cls) if f.name not in stored]
+        if missing:
+            raise RunError(f"the run lacks {', '.join(missing)}", hint="fit it again")
+        values: dict[str, Any] = {
+            f.name: stored[f.name] if f.type == "str" else json.loads(stored[f.name]) for f in fields(cls)
+        }
+        values["trace"] = tuple((change, error) for change, error in values["trace"])
+        return cls(**values)
+
+
+def to_json(value: Any) -> str:
+    """JSON in one spelling: keys as given, no blanks, numbers of numpy as numbers."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def canonical(params: Mapping[str, Any]) -> str:
+    """Parameters as JSON that does not depend on the order of the keys, nor on 600 or 600.0."""
+    return to_json({key: _number(params[key]) for key in sorted(params)})
+
+
+def _number(value: Any) -> Any:
+    value = _plain(value) if hasattr(value, "item") else value
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in JSON")

@@ -1,0 +1,45 @@
+"""The Games of a run as they were when it was fitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_GAMES: Final = """
+WITH name AS (SELECT player, row_number() OVER (ORDER BY rowid) - 1 AS id FROM players)
+SELECT date_days AS date, date_precision, w.id AS white, b.id AS black, weight,
+       CASE result WHEN '0-1' THEN 0 WHEN '1-0' THEN 2 ELSE 1 END AS outcome,
+       file_number AS source_file, line AS source_line
+FROM games JOIN name w ON w.player = white JOIN name b ON b.player = black ORDER BY games.rowid
+"""
+
+
+def rebuild_games(connection: DuckDBPyConnection) -> Games:
+    """Games equal in every column to those that were written, with their report."""
+    columns: dict[str, Any] = connection.execute(_GAMES).fetchnumpy()
+    players = connection.execute("SELECT player FROM players ORDER BY rowid").fetchall()
+    return Games(
+        **{name: np.ma.getdata(column) for name, column in columns.items()},
+        players=tuple(player for (player,) in players),
+        report=_report(connection),
+    )
+
+
+def _report(connection: DuckDBPyConnection) -> ReadReport:
+    reasons: dict[int, dict[str, int]] = {}
+    dropped = connection.execute("SELECT file_number, reason, rows FROM dropped ORDER BY rowid").fetchall()
+    for number, reason, rows in dropped:
+        reasons.setdefault(number, {})[reason] = rows
+    inputs = connection.execute("SELECT path, kind, digest, size, rows, used FROM inputs ORDER BY rowid")
+    files = [
+        FileReport(path, kind, digest, size, rows, used, reasons.get(number, {}))
+        for number, (path, kind, digest, size, rows, used) in enumerate(inputs.fetchall())
+    ]
+    problems = connection.execute("SELECT file, line, reason, detail, action FROM problems ORDER BY rowid")
+    return ReadReport(files=tuple(files), problems=tuple(Problem(*row) for row in problems.fetchall()))

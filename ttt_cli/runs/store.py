@@ -1,0 +1,153 @@
+"""Writing a run: games, players, skills, the read report and all settings, in one DuckDB file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ttt_cli import __version__
+from ttt_cli.errors import RunError
+from ttt_cli.files import real_place, replacing
+from ttt_cli.fitted import Fit, Histories, histories
+from ttt_cli.games.table import Games, ReadReport
+from ttt_cli.runs.columns import Columns, game_columns, player_columns, skill_columns, texts
+from ttt_cli.runs.connection import translated
+from ttt_cli.runs.destination import check_destination
+from ttt_cli.runs.meta import RunMeta, canonical, to_json
+from ttt_cli.runs.schema import CREATE, FORMAT, RESULTS
+from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from ttt_cli.config.schema import Config
+
+_TEMPORARY: Final = """
+CREATE TEMP TABLE name(id INTEGER, player VARCHAR);
+CREATE TEMP TABLE label(number INTEGER, period VARCHAR);
+CREATE TEMP TABLE source(number INTEGER, path VARCHAR);
+"""
+_SKILLS: Final = """
+SELECT name.player, label.period, incoming.* EXCLUDE (row, player_id)
+FROM incoming JOIN name ON id = player_id JOIN label ON number = period_number ORDER BY row
+"""
+_PLAYERS: Final = """
+SELECT i.player, folded, surname, s.period, e.period, i.games, wins, draws, losses, p.period, p.mean, p.sd
+FROM incoming i LEFT JOIN skills s ON s.rowid = i.start LEFT JOIN skills e ON e.rowid = i."end"
+LEFT JOIN skills p ON p.rowid = i.peak ORDER BY i.row
+"""
+_GAMES: Final = f"""
+SELECT label.period, period_number,
+       substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]),
+       date_days, date_precision, w.player, b.player, {list(RESULTS)}[outcome + 1], weight,
+       source.path, line, file_number
+FROM incoming JOIN label ON label.number = period_number JOIN name w ON w.id = white_id
+JOIN name b ON b.id = black_id LEFT JOIN source ON source.number = file_number ORDER BY row
+"""
+
+
+def write_run(
+    path: str | os.PathLike[str], games: Games, timeline: Timeline, fit: Fit, config: Config
+) -> None:
+    """Write a run file, whole or not at all; a run that stands there is replaced.
+
+    Raises RunError when the place cannot be written to, or holds something that is not a run.
+    """
+    import duckdb
+
+    place = Path(path)
+    check_destination(place)
+    try:
+        with replacing(place) as temporary, translated(place):
+            with closing(duckdb.connect(str(temporary))) as connection:
+                fill(connection, games, timeline, fit, config)
+            stale_log = real_place(place).with_name(f"{real_place(place).name}.wal")
+            stale_log.unlink(missing_ok=True)  # of a process that died here
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
+
+
+def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
+    """Create and fill all tables of a run in an empty database."""
+    history = histories(timeline, fit)
+    further = "".join(f", {name} DOUBLE" for name in list(history.columns)[2:])
+    whole = bool((games.weight % 1 == 0).all())
+    connection.execute(CREATE.format(count="BIGINT" if whole else "DOUBLE", further=further) + _TEMPORARY)
+    _insert_names(connection, games, timeline, history)
+    _insert_report(connection, games.report)
+    _insert(connection, "skills", skill_columns(history), _SKILLS)
+    _insert(connection, "players", player_columns(games, history), _PLAYERS)
+    _insert(connection, "games", game_columns(games, timeline), _GAMES)
+    meta = describe(games, timeline, fit, config)
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
+    point = (canonical(config.model.params), to_json(fit.params), meta.log_evidence)
+    status = (meta.converged, meta.sweeps, meta.remaining_error)
+    connection.execute("INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?)", [*point, *status])
+
+
+def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
+    """What the run will say about itself."""
+    return RunMeta(
+        format=FORMAT,
+        version=__version__,
+        created=datetime.now(UTC).isoformat(timespec="microseconds"),
+        model=fit.model,
+        kind=fit.kind,
+        period=timeline.period,
+        config=config.model_dump(mode="json"),
+        params=fit.params,
+        log_evidence=float(fit.log_evidence),
+        converged=bool(fit.status.converged),
+        sweeps=int(fit.status.sweeps),
+        remaining_error=float(fit.status.remaining_error),
+        skipped_sites=int(fit.status.skipped_sites),
+        trace=tuple((float(change), float(error)) for change, error in fit.trace),
+        games=len(games),
+        weight=float(games.weight.sum()),
+        draw_share=games.draw_share,
+        nodes=timeline.n_nodes,
+        players=len(games.players),
+        first=timeline.label(int(timeline.periods[0])) if len(games) else "",
+        last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
+    )
+
+
+def _insert(
+    connection: DuckDBPyConnection, table: str, columns: Columns, select: str = "FROM incoming"
+) -> None:
+    connection.register("incoming", columns)
+    connection.execute(f"INSERT INTO {table} {select}")
+    connection.unregister("incoming")
+
+
+def _insert_names(
+    connection: DuckDBPyConnection, games: Games, timeline: Timeline, history: Histories
+) -> None:
+    ids = np.arange(len(games.players), dtype=np.int32)
+    _insert(connection, "name", {"id": ids, "player": texts(games.players)})
+    numbers = np.unique(history.period)
+    labels = texts([timeline.label(number) for number in numbers.tolist()])
+    _insert(connection, "label", {"number": numbers, "period": labels})
+
+
+def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
+    files = list(enumerate(report.files))
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "source": [(number, file.path) for number, file in files],
+        "inputs": [(f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files],
+        "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
+        "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
+    }
+    for table, values in rows.items():
+        if values:
+            columns = {f"c{i}": _column(list(column)) for i, column in enumerate(zip(*values, strict=True))}
+            _insert(connection, table, columns)
+
+
+def _column(values: list[Any]) -> Any:
+    return texts(values) if isinstance(values[0], str) else np.array(values, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Rows, texts and charts made from a run."""

@@ -1,0 +1,104 @@
+"""Rows as text for other programs, and as Parquet. Numbers keep every digit; nothing is cut or wrapped."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from ttt_cli.views.rows import Rows
+
+TEXT_FORMATS: Final = ("csv", "tsv", "json", "jsonl")
+_BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
+
+
+def write_text(rows: Rows, fmt: str, stream: TextIO) -> None:
+    """Write rows as `csv`, `tsv`, `json` (an array of objects, or one object) or `jsonl` (an object a line).
+
+    Missing values are empty in CSV and TSV and null in JSON, as are infinities and NaN in JSON. Tabs and line
+    breaks inside TSV values become blanks. JSON is ASCII when the stream's encoding is not one of Unicode.
+    """
+    match fmt:
+        case "csv":
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(rows.columns)
+            writer.writerows([_text(value) for value in row] for row in rows.rows)
+        case "tsv":
+            stream.write("\t".join(rows.columns) + "\n")
+            stream.writelines("\t".join(map(_tsv, row)) + "\n" for row in rows.rows)
+        case "json" if rows.single:
+            stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
+        case "json":
+            stream.writelines(_json_array(_objects(rows, speaks_unicode(stream))))
+        case "jsonl":
+            stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
+        case _:
+            raise ValueError(f"no text format {fmt!r}")
+
+
+def write_parquet(rows: Rows, path: Path) -> None:
+    """Write rows as a Parquet file: text, whole numbers, floats and booleans by the columns' values."""
+    if rows.parquet is not None:
+        rows.parquet(path)
+        return
+    import duckdb
+    import numpy as np
+
+    values = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
+    arrays: dict[str, Any] = {}
+    for number, column in enumerate(values):
+        arrays[f"c{number}"] = np.empty(len(column), dtype=object)
+        arrays[f"c{number}"][:] = column
+    select = ", ".join(
+        f'CAST(c{number} AS {_sql_type(column)}) AS "{name.replace(chr(34), chr(34) * 2)}"'
+        for number, (name, column) in enumerate(zip(rows.columns, values, strict=True))
+    )
+    target = str(path).replace("'", "''")
+    with duckdb.connect(":memory:") as connection:
+        connection.register("incoming", arrays)
+        connection.execute(f"COPY (SELECT {select} FROM incoming) TO '{target}' (FORMAT parquet)")
+
+
+def speaks_unicode(stream: TextIO) -> bool:
+    """Whether every character can be written to the stream."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-").startswith("utf")
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value
+
+
+def _tsv(value: Any) -> str:
+    return "" if value is None else str(_text(value)).translate(_BLANK)
+
+
+def _objects(rows: Rows, unicode: bool) -> Iterator[str]:
+    for row in rows.rows:
+        values = dict(zip(rows.columns, map(_finite, row), strict=True))
+        yield json.dumps(values, ensure_ascii=not unicode, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _json_array(objects: Iterable[str]) -> Iterator[str]:
+    before = "[\n  "
+    for line in objects:
+        yield before + line
+        before = ",\n  "
+    yield "\n]\n" if before.startswith(",") else "[]\n"
+
+
+def _sql_type(column: Sequence[Any]) -> str:
+    kinds = {type(value) for value in column if value is not None}
+    if kinds == {bool}:
+        return "BOOLEAN"
+    if kinds == {int}:
+        return "BIGINT"
+    return "DOUBLE" if kinds and kinds <= {int, float} else "VARCHAR"
