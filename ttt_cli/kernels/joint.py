@@ -74,31 +74,19 @@ def residual(first, second, weight, links, forward, backward, marginal, pull, ou
 
 @kernel(f"void({_ENDS}, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1])")
 def spread(first, second, links, marginal, sites, correction):
-    """Set every site to what it would be if the node means were moved by `correction` and nothing else changed.
+    """Set every site so that smoothing gives the present means moved by `correction`.
 
-    With cavities (1/a, m) the messages between two skills obey m_i' = y + m_j and m_j' = m_i - y; both follow from
-    the two means by solving two equations.
+    A game pulls on its two skills with the force f = q (y - (s_i - s_j)); the sites (p, p s_i + f) and (p, p s_j - f)
+    exert it at the joint means whatever their precisions p, which stay as they are.
     """
     for g in range(len(first)):
         i = first[g]
         j = second[g]
-        cavity_i = marginal[i, 0] - sites[g, 0]
-        cavity_j = marginal[j, 0] - sites[g, 2]
-        link = links[g, 0]
-        if not (cavity_i > 0.0 and cavity_j > 0.0 and link > 0.0):
-            continue
-        precision_i = link * cavity_j / (link + cavity_j)
-        precision_j = link * cavity_i / (link + cavity_i)
-        pull_i = marginal[i, 1] + correction[i] * marginal[i, 0]
-        pull_j = marginal[j, 1] + correction[j] * marginal[j, 0]
-        lead = links[g, 1] / link
-        back = precision_j / cavity_j
-        weighted = precision_i * (pull_j / cavity_j + lead * (1.0 + back) - back * pull_i / cavity_i)
-        weighted /= 1.0 - back * precision_i / cavity_i
-        sites[g, 0] = precision_i
-        sites[g, 1] = weighted
-        sites[g, 2] = precision_j
-        sites[g, 3] = precision_j * ((pull_i - weighted) / cavity_i - lead)
+        skill_i = marginal[i, 1] / marginal[i, 0] + correction[i]
+        skill_j = marginal[j, 1] / marginal[j, 0] + correction[j]
+        force = links[g, 1] - links[g, 0] * (skill_i - skill_j)
+        sites[g, 1] = sites[g, 0] * skill_i + force
+        sites[g, 3] = sites[g, 2] * skill_j - force
 
 
 @inner
