@@ -46,6 +46,7 @@ class Fit:
 
     `params` are the resolved numbers (no `auto` left); `chains` holds at least `skill`;
     `trace` has one row per sweep: (largest change of a mean or sd, estimated remaining error), points;
+    `leave_one_out` is the sum of the games' log probabilities, each given all others (a filter: the earlier ones);
     `state` is what a further fit of the same timeline may start from.
     """
 
@@ -55,6 +56,7 @@ class Fit:
     chains: dict[str, Chain]
     log_evidence: float
     status: Status
+    leave_one_out: float = 0.0
     trace: tuple[tuple[float, float], ...] = ()
     state: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
 

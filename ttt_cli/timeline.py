@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,26 @@ class Timeline:
     def label(self, number: int) -> str:
         """How a period number is written, e.g. 1858."""
         return label(number, self.period)
+
+
+    def until(self, step: int) -> Timeline:
+        """The same before the period at index `step` of `periods`: its games and nodes are the first of these."""
+        nodes, games = int(self.node_start[step]), int(self.game_start[step])
+        following = np.where(self.next[:nodes] < nodes, self.next[:nodes], -1).astype(np.int32)
+        following.flags.writeable = False
+        return replace(
+            self,
+            periods=self.periods[:step],
+            node_start=self.node_start[: step + 1],
+            game_start=self.game_start[: step + 1],
+            **{name: getattr(self, name)[:nodes] for name in _NODE_COLUMNS},
+            **{name: getattr(self, name)[:games] for name in _GAME_COLUMNS},
+            next=following,
+        )
+
+
+_NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "gap_years")
+_GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight")
 
 
 def build_timeline(games: Games, period: Period = "year") -> Timeline:

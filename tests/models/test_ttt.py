@@ -188,7 +188,7 @@ def test_no_drift_joins_all_years():
 def test_predicted_outcomes_are_those_of_the_model():
     side = {"mean": np.array([1300.0]), "sd": np.array([50.0])}
     other = {"mean": np.array([1200.0]), "sd": np.array([70.0])}
-    params = {"beta": 200.0, "draw_margin": 90.0}
+    params = {"beta": 200.0, "draw_margin": 90.0, "white_advantage": 0.0}
     loss, draw, win = ttt.predict(params, side, other)[0]
     variance = 2 * 200**2 + 50**2 + 70**2
     assert math.log(win) == pytest.approx(tilted(100, variance, 1, 90)[2])

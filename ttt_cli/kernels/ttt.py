@@ -220,14 +220,15 @@ def _log_integral(precision, weighted, added, added_weighted):
     return exponent + 0.5 * math.log(precision / total)
 
 
-@kernel(f"float64({_NODES}, {_GAMES}, {_SCALARS}, {_MESSAGES})")
+@kernel(f"UniTuple(float64, 2)({_NODES}, {_GAMES}, {_SCALARS}, {_MESSAGES})")
 def log_evidence(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
     prior_precision, noise, margin, advantage,
     forward, backward, marginal, sites,
 ):  # fmt: skip
-    """log Z of the sites and the smoothed messages: games, then chains (design, the mathematics)."""
+    """log Z of the sites and the smoothed messages, and the log probability of each game without its own site, summed."""
+    foreseen = 0.0
     games = 0.0
     for g in range(len(first)):
         i = first[g]
@@ -241,6 +242,7 @@ def log_evidence(
         mean = weighted_i / precision_i - weighted_j / precision_j + advantage
         scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
         normaliser = outcome_log_normaliser(mean * scale, margin * scale, outcome[g])
+        foreseen += weight[g] * normaliser
         normaliser -= _log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
         normaliser -= _log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])
         games += weight[g] * normaliser
@@ -249,4 +251,4 @@ def log_evidence(
         added = marginal[i, 0] - forward[i, 0] - backward[i, 0]
         added_weighted = marginal[i, 1] - forward[i, 1] - backward[i, 1]
         chains += _log_integral(forward[i, 0], forward[i, 1], added, added_weighted)
-    return games + chains
+    return games + chains, foreseen

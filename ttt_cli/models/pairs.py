@@ -28,6 +28,10 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.first)
 
+    def none(self) -> Pairs:
+        """The same periods without games."""
+        return Pairs(np.zeros_like(self.start), self.first[:0], self.second[:0], self.outcome[:0], self.weight[:0])
+
     @property
     def arrays(
         self,

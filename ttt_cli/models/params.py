@@ -21,8 +21,8 @@ def alias(*names: str) -> AliasChoices:
     return AliasChoices(*names)
 
 
-class SkillParams(Params):
-    """Gaussian skill that drifts, Gaussian performance, and a draw margin for everybody."""
+class PlayParams(Params):
+    """Gaussian skill that drifts and Gaussian performance."""
 
     prior_mean: Annotated[
         float,
@@ -46,6 +46,18 @@ class SkillParams(Params):
             ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"
         ),
     ] = 60.0
+    white_advantage: Annotated[
+        Literal["estimate"] | float,
+        Field(
+            validation_alias=alias("white_advantage", "gamma"),
+            description="added to White's performance, points; estimate: what the evidence prefers",
+        ),
+    ] = 0.0
+
+
+class SkillParams(PlayParams):
+    """The same with one draw margin for everybody."""
+
     draw_margin: Annotated[
         Literal["auto"] | Annotated[float, Field(ge=0)],
         Field(

@@ -17,6 +17,7 @@ from ttt_cli.timeline import Timeline
 
 MODULES: Final[dict[str, str]] = {
     "ttt": "ttt_cli.models.ttt",
+    "ttt-d": "ttt_cli.models.ttt_d",
     "trueskill": "ttt_cli.models.trueskill",
 }
 
@@ -40,6 +41,12 @@ class Model(Protocol):
         start: Fit | None = None,
     ) -> Fit:
         """Infer the skills of every node."""
+
+    def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
+        """Slopes of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
+
+        A parameter left to its default or `auto` follows the ones it is made from.
+        """
 
     def predict(
         self,

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, Fit, Kind, Status
+from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.outcomes import outcome_probabilities, resolve_margin
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.solver import OnSweep
@@ -38,29 +39,16 @@ def fit(
     start: Fit | None = None,  # noqa: ARG001
 ) -> Fit:
     """Filter the games once. The log-evidence is the sum of the log probabilities with which each was foreseen."""
-    from ttt_cli.kernels.trueskill import filter_games
-
     margin = resolve_margin(params, timeline)
-    order = _order(timeline, params)
-    mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
-    foreseen = filter_games(
-        timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
-        timeline.game_start.copy(), timeline.game_white[order], timeline.game_black[order],
-        timeline.outcome[order], timeline.weight[order],
-        params.prior_sd**2, 2.0 * params.beta**2, margin, 0.0, mean, variance,
-    )  # fmt: skip
+    games = _in_order(timeline, params)
+
+    def fit_at(advantage: float, near: Fit | None) -> Fit:  # noqa: ARG001
+        return _filter(timeline, params, games, margin, advantage)
+
+    fitted = at_best_advantage(fit_at, params, None)
     if on_sweep:
         on_sweep(1, 0.0, 0.0)
-    mean += params.prior_mean
-    sd = np.sqrt(variance)
-    return Fit(
-        model=NAME,
-        kind=KIND,
-        params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": Chain(mean, sd, mean, sd, params.tau)},
-        log_evidence=float(foreseen),
-        status=Status(converged=True, sweeps=1, remaining_error=0.0),
-    )
+    return fitted
 
 
 def predict(
@@ -68,13 +56,44 @@ def predict(
 ) -> NDArray[np.float64]:
     """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
     variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
-    return outcome_probabilities(white["mean"] - black["mean"], variance, params["draw_margin"])
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    return outcome_probabilities(lead, variance, params["draw_margin"])
 
 
-def _order(timeline: Timeline, params: Params) -> NDArray[np.int64]:
-    """The order of play: periods in time, games inside a period as given or shuffled."""
-    games = np.arange(timeline.n_games)
-    if params.order == "given":
-        return games
-    period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
-    return np.lexsort((np.random.default_rng(params.seed).random(timeline.n_games), period))
+_Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]]
+
+
+def _filter(timeline: Timeline, params: Params, games: _Columns, margin: float, advantage: float) -> Fit:
+    from ttt_cli.kernels.trueskill import filter_games
+
+    mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
+    foreseen = filter_games(
+        timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
+        timeline.game_start.copy(), *games,
+        params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, mean, variance,
+    )  # fmt: skip
+    mean += params.prior_mean
+    sd = np.sqrt(variance)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
+        chains={"skill": Chain(mean, sd, mean, sd, params.tau)},
+        log_evidence=float(foreseen),
+        leave_one_out=float(foreseen),
+        status=Status(converged=True, sweeps=1, remaining_error=0.0),
+    )
+
+
+def _in_order(timeline: Timeline, params: Params) -> _Columns:
+    """White, Black, outcome and weight by period; inside a period as given or shuffled."""
+    order = np.arange(timeline.n_games)
+    if params.order == "shuffled":
+        period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
+        order = np.lexsort((np.random.default_rng(params.seed).random(timeline.n_games), period))
+    return (
+        timeline.game_white[order],
+        timeline.game_black[order],
+        timeline.outcome[order],
+        timeline.weight[order],
+    )

@@ -7,6 +7,7 @@ where messages alone take hundreds.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,9 +15,12 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, Fit, Kind
+from ttt_cli.models.advantage import at_best_advantage
+from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.outcomes import outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import SkillParams
+from ttt_cli.models.smoothing import largest, smoothed_chain, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
 
@@ -44,18 +48,24 @@ def fit(
     Raises ConfigError when the draw margin and the games exclude each other.
     """
     margin = resolve_margin(params, timeline)
-    inference = Inference(timeline, params, margin, start)
-    status, trace = iterate(inference.sweep, solver, on_sweep)
-    return Fit(
-        model=NAME,
-        kind=KIND,
-        params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": inference.chain()},
-        log_evidence=inference.log_evidence(),
-        status=status,
-        trace=trace,
-        state={"sites": inference.sites},
-    )
+
+    def fit_at(advantage: float, near: Fit | None) -> Fit:
+        inference = Inference(timeline, params, margin, advantage, near)
+        status, trace = iterate(inference.sweep, solver, on_sweep)
+        evidence, foreseen = inference.log_evidence()
+        return Fit(
+            model=NAME,
+            kind=KIND,
+            params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
+            chains={"skill": inference.chain()},
+            log_evidence=evidence,
+            leave_one_out=foreseen,
+            status=status,
+            trace=trace,
+            state={"sites": inference.sites},
+        )
+
+    return at_best_advantage(fit_at, params, start)
 
 
 def predict(
@@ -63,36 +73,36 @@ def predict(
 ) -> NDArray[np.float64]:
     """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
     variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
-    return outcome_probabilities(white["mean"] - black["mean"], variance, params["draw_margin"])
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    return outcome_probabilities(lead, variance, params["draw_margin"])
 
 
 class Inference:
     """Sites and messages of one fit; see `kernels/ttt.py` for the arrays."""
 
-    def __init__(self, timeline: Timeline, params: SkillParams, margin: float, start: Fit | None) -> None:
-        from ttt_cli.kernels import joint, ttt
+    def __init__(
+        self, timeline: Timeline, params: SkillParams, margin: float, advantage: float, start: Fit | None
+    ) -> None:
+        from ttt_cli.kernels import pair_links, ttt
 
-        self._ttt, self._joint = ttt, joint
+        self._kernels, self._links_kernels = ttt, pair_links
         self._params = params
-        self._pairs: Pairs = merge_games(timeline, colours=False)
-        variance = params.tau**2 * timeline.gap_years
-        self._chains = (timeline.previous.copy(), timeline.next.copy(), variance)
-        self._layout = (timeline.node_start.copy(), *self._chains, *self._pairs.arrays)
-        self._prior_precision = params.prior_sd**-2
-        self._scalars = (self._prior_precision, 2.0 * params.beta**2, margin, 0.0)
-        self._widest = _widest_prior(timeline, params)
+        self._pairs: Pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
+        chains = (timeline.previous.copy(), timeline.next.copy(), params.tau**2 * timeline.gap_years)
+        self._layout = (timeline.node_start.copy(), *chains, *self._pairs.arrays)
+        self._scalars = (params.prior_sd**-2, 2.0 * params.beta**2, margin, advantage)
         nodes, games = timeline.n_nodes, len(self._pairs)
-        self.sites = np.zeros((games, 4))
-        if start is not None and start.state.get("sites", self.sites[:0]).shape == self.sites.shape:
-            self.sites[:] = start.state["sites"]
+        widest = widest_prior(timeline, params.prior_sd, params.tau)
+        self._rounding = ROUNDING * widest
+        self._joint = JointSolver(chains, np.full(nodes, params.prior_sd**-2), widest)
+        self.sites = started_sites((games, 4), start)
         self._links = np.zeros((games, 2))
-        self._messages = (np.empty((nodes, 2)), np.empty((nodes, 2)), np.empty((nodes, 2)), self.sites)
         self._pull = np.empty(games)
-        self._work = np.empty((9, nodes))
+        self._messages = (np.empty((nodes, 2)), np.empty((nodes, 2)), np.empty((nodes, 2)), self.sites)
         self._smooth()
 
     def _smooth(self) -> None:
-        self._ttt.smooth(*self._layout, self._prior_precision, *self._messages)
+        self._kernels.smooth(*self._layout, self._scalars[0], *self._messages)
 
     def beliefs(self) -> NDArray[np.float64]:
         """Means (from the prior mean) and sds of all skills, points; shape (2, nodes)."""
@@ -104,64 +114,36 @@ class Inference:
         repeats = REPEATS if pace is Pace.FAST else 0
         arguments = (*self._layout, *self._scalars, repeats, *self._messages, self._links)
         before = self.beliefs()
-        self._ttt.sweep_forward(*arguments)
-        skipped = self._ttt.sweep_backward(*arguments)
+        self._kernels.sweep_forward(*arguments)
+        skipped = self._kernels.sweep_backward(*arguments)
         self._smooth()
         swept = self.beliefs()
-        accelerate = pace is not Pace.PLAIN
-        left = self._towards_joint_means(accelerate)
-        after = self.beliefs() if accelerate else swept
-        change = max(_largest(swept - before), _largest(after - before))
-        rounding = ROUNDING * self._widest
-        return Sweep(change if change > rounding else 0.0, left, int(skipped))
+        left = self._towards_joint_means(pace is not Pace.PLAIN)
+        change = max(largest(swept - before), largest(self.beliefs() - before))
+        return Sweep(change if change > self._rounding else 0.0, left, int(skipped))
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
-        """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points.
-
-        For the error e of a solution |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), and no skill is less certain than before
-        any game.
-        """
+        """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points."""
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites = self._messages
-        residual, correction = self._work[7], self._work[8]
-        self._joint.residual(
-            first, second, weight, self._links, forward, backward, marginal, self._pull, residual
-        )
-        _, error = self._joint.solve(
-            *self._chains, first, second, self._pull, self._prior_precision,
-            residual, correction, tol / self._widest, relative, 10_000, self._work[:7],
+        joint, kernels = self._joint, self._links_kernels
+        kernels.residual(
+            first, second, weight, self._links, forward, backward, marginal,
+            self._pull, joint.diagonal, joint.residual,
         )  # fmt: skip
-        unsolved = float(error) * self._widest
+        unsolved = joint.solve(partial(kernels.add_pulls, first, second, self._pull), tol, relative)
         if not move:
-            return unsolved + _largest(correction)
-        self._joint.spread(first, second, self._links, marginal, sites, correction)
+            return unsolved + largest(joint.correction)
+        kernels.spread(first, second, self._links, marginal, sites, joint.correction)
         self._smooth()
         return unsolved
 
-    def log_evidence(self) -> float:
-        """log Z of the sites as they are."""
-        return float(self._ttt.log_evidence(*self._layout, *self._scalars, *self._messages))
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
+        evidence, foreseen = self._kernels.log_evidence(*self._layout, *self._scalars, *self._messages)
+        return float(evidence), float(foreseen)
 
     def chain(self) -> Chain:
         """Skills of all nodes, points."""
         _, backward, marginal, _ = self._messages
-        past = marginal - backward
-        mean = self._params.prior_mean
-        skill, sd = self.beliefs()
-        return Chain(
-            mean=mean + skill,
-            sd=sd,
-            forward_mean=mean + past[:, 1] / past[:, 0],
-            forward_sd=1.0 / np.sqrt(past[:, 0]),
-            drift=self._params.tau,
-        )
-
-
-def _widest_prior(timeline: Timeline, params: SkillParams) -> float:
-    """The largest sd that any skill has before a game is seen, points."""
-    years = np.bincount(timeline.node_player, timeline.gap_years, minlength=1).max(initial=0.0)
-    return float(np.sqrt(params.prior_sd**2 + params.tau**2 * years))
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    return float(np.max(np.abs(values), initial=0.0))
+        return smoothed_chain(marginal, backward, self._params.prior_mean, self._params.tau)

@@ -28,6 +28,7 @@ class RunMeta:
     config: dict[str, Any]
     params: dict[str, Any]
     log_evidence: float
+    leave_one_out: float
     converged: bool
     sweeps: int
     remaining_error: float

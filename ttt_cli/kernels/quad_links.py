@@ -1,0 +1,88 @@
+"""What single games of TTT-D say about skills and draw margins, within the joint Gaussian (see `joint`).
+
+Variables as in `ttt_d`: skills of nodes 0..n-1, then margins. A game between nodes i and j is a Gaussian on
+x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j: a row (q11, q12, q22, b1, b2) of `links`. The factors that keep margins
+positive stand beside the games as they are.
+"""
+
+from __future__ import annotations
+
+from ttt_cli.kernels.compile import inner, kernel
+
+_ENDS = "int32[::1], int32[::1]"  # first, second
+
+
+@inner
+def _pair(g, i, j, n, links, values):
+    """(q x)_1 and (q x)_2 of a game at these values of the variables."""
+    lead = values[i] - values[j]
+    x1 = lead + values[n + i]
+    x2 = values[n + j] - lead
+    return links[g, 0] * x1 + links[g, 1] * x2, links[g, 1] * x1 + links[g, 2] * x2
+
+
+@kernel(
+    f"void({_ENDS}, float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
+    "float64[:, ::1], float64[::1], float64[::1], float64[::1])"
+)
+def residual(first, second, weight, links, forward, backward, marginal, positivity, means, diagonal, out):
+    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at the present marginal means s."""
+    n = len(positivity)
+    for v in range(2 * n):
+        means[v] = marginal[v, 1] / marginal[v, 0]
+        precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
+        weighted = marginal[v, 1] - forward[v, 1] - backward[v, 1]
+        out[v] = precision * means[v] - weighted
+        diagonal[v] = 0.0
+    for i in range(n):
+        out[n + i] += positivity[i, 1] - positivity[i, 0] * means[n + i]
+        diagonal[n + i] = positivity[i, 0]
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        times = weight[g]
+        pull_1, pull_2 = _pair(g, i, j, n, links, means)
+        force_1 = times * (links[g, 3] - pull_1)
+        force_2 = times * (links[g, 4] - pull_2)
+        out[i] += force_1 - force_2
+        out[j] -= force_1 - force_2
+        out[n + i] += force_1
+        out[n + j] += force_2
+        between = times * (links[g, 0] - 2.0 * links[g, 1] + links[g, 2])
+        diagonal[i] += between
+        diagonal[j] += between
+        diagonal[n + i] += times * links[g, 0]
+        diagonal[n + j] += times * links[g, 2]
+
+
+@kernel(f"void({_ENDS}, float64[::1], float64[:, ::1], float64[::1], float64[::1])")
+def add_pulls(first, second, weight, links, step, image):
+    """Add (L - diag(L)) step to `image`."""
+    n = len(step) // 2
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        times = weight[g]
+        pull_1, pull_2 = _pair(g, i, j, n, links, step)
+        pull = pull_1 - pull_2
+        between = links[g, 0] - 2.0 * links[g, 1] + links[g, 2]
+        image[i] += times * (pull - between * step[i])
+        image[j] -= times * (pull + between * step[j])
+        image[n + i] += times * (pull_1 - links[g, 0] * step[n + i])
+        image[n + j] += times * (pull_2 - links[g, 2] * step[n + j])
+
+
+@kernel(f"void({_ENDS}, float64[:, ::1], float64[:, ::1], float64[::1])")
+def spread(first, second, links, sites, means):
+    """Set every site so that smoothing gives these means; precisions stay as they are (see `pair_links.spread`)."""
+    n = len(means) // 2
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        pull_1, pull_2 = _pair(g, i, j, n, links, means)
+        force_1 = links[g, 3] - pull_1
+        force_2 = links[g, 4] - pull_2
+        sites[g, 1] = sites[g, 0] * means[i] + force_1 - force_2
+        sites[g, 3] = sites[g, 2] * means[j] - force_1 + force_2
+        sites[g, 5] = sites[g, 4] * means[n + i] + force_1
+        sites[g, 7] = sites[g, 6] * means[n + j] + force_2

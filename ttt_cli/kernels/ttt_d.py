@@ -1,0 +1,335 @@
+"""TTT-D: a skill and a draw margin per node, both smoothed (TTT paper, section 3.3).
+
+Variables: the skills of nodes 0..n-1, then their draw margins n..2n-1; a margin is counted from its prior mean, so
+`offset` is added where its value matters. Messages are as in `ttt`: rows (precision, precision times mean) of arrays
+(variables, 2). With d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when
+x1 = d + e_i < 0 and draws when both are positive. `sites` has shape (games, 8): messages to s_i, s_j, e_i, e_j.
+`positivity` (nodes, 2) are the messages of the factors e > 0. `links` (games, 5) are what one game says about
+(x1, x2) without the noise: precisions q11, q12, q22 and precisions times mean b1, b2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ttt_cli.kernels.bivariate import quadrant_log_probability, quadrant_moments
+from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.split import split_log_probability, split_moments
+from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
+
+_LAYOUT = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, following, drift variance
+_GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
+_SCALARS = "float64[::1], float64, float64, float64, boolean"  # prior precision, 2 beta^2, advantage, offset, split
+_ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
+
+
+@inner
+def _drift(precision, weighted, variance):
+    shrink = 1.0 / (1.0 + variance * precision)
+    return precision * shrink, weighted * shrink
+
+
+@inner
+def _from_past(i, previous, variance, prior_precision, backward, marginal):
+    before = previous[i]
+    if before < 0:
+        return prior_precision[i], 0.0
+    return _drift(
+        marginal[before, 0] - backward[before, 0], marginal[before, 1] - backward[before, 1], variance[i]
+    )
+
+
+@inner
+def _from_future(i, following, variance, forward, marginal):
+    after = following[i]
+    if after < 0:
+        return 0.0, 0.0
+    return _drift(
+        marginal[after, 0] - forward[after, 0], marginal[after, 1] - forward[after, 1], variance[after]
+    )
+
+
+@inner
+def _keep_positive(i, e, offset, marginal, positivity):
+    """Update the factor that keeps the margin e of node i positive; False when its cavity is improper."""
+    cavity = marginal[e, 0] - positivity[i, 0]
+    if not cavity > 0.0:
+        return False
+    variance = 1.0 / cavity
+    mean = (marginal[e, 1] - positivity[i, 1]) * variance
+    scale = math.sqrt(cavity)
+    v, w = win_moments((mean + offset) * scale)
+    pull = w * cavity
+    left = 1.0 / (1.0 - variance * pull)
+    precision = pull * left
+    weighted = (v * scale + mean * pull) * left
+    marginal[e, 0] += precision - positivity[i, 0]
+    marginal[e, 1] += weighted - positivity[i, 1]
+    positivity[i, 0] = precision
+    positivity[i, 1] = weighted
+    return True
+
+
+@inner
+def _sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j, split):
+    """Slopes (g1, g2) and curvatures (-h11, -h12, -h22) of the log probability of an outcome.
+
+    They are taken in the means of x1 = d + e_i and x2 = e_j - d, d having mean `mean` and variance `var_d` + `noise`.
+    """
+    total = var_d + noise
+    if outcome == 2:
+        scale = 1.0 / math.sqrt(total + var_j)
+        v, w = win_moments((mean - mean_j) * scale)
+        return 0.0, -v * scale, 0.0, 0.0, w * scale * scale
+    if outcome == 0:
+        scale = 1.0 / math.sqrt(total + var_i)
+        v, w = win_moments((-mean - mean_i) * scale)
+        return -v * scale, 0.0, w * scale * scale, 0.0, 0.0
+    scale_1 = 1.0 / math.sqrt(total + var_i)
+    scale_2 = 1.0 / math.sqrt(total + var_j)
+    rho = -total * scale_1 * scale_2
+    rho_bar = math.sqrt(total * (var_i + var_j) + var_i * var_j) * scale_1 * scale_2
+    h = (mean + mean_i) * scale_1
+    k = (mean_j - mean) * scale_2
+    if split:
+        _, g1, g2, h11, h12, h22 = split_moments(h, k, rho, rho_bar)
+    else:
+        _, g1, g2, h11, h12, h22 = quadrant_moments(h, k, rho, rho_bar)
+    return (
+        g1 * scale_1, g2 * scale_2,
+        -h11 * scale_1 * scale_1, -h12 * scale_1 * scale_2, -h22 * scale_2 * scale_2,
+    )  # fmt: skip
+
+
+@inner
+def _replace(g, column, variable, slope, pull, mean, variance, times, marginal, sites):
+    """The new site of one variable whose cavity is N(mean, variance); returns the relative change of its precision."""
+    left = 1.0 / (1.0 - variance * pull)
+    precision = pull * left
+    weighted = (slope + mean * pull) * left
+    change = abs(precision - sites[g, column])
+    marginal[variable, 0] += times * (precision - sites[g, column])
+    marginal[variable, 1] += times * (weighted - sites[g, column + 1])
+    sites[g, column] = precision
+    sites[g, column + 1] = weighted
+    return change / precision if precision > 0.0 else 0.0
+
+
+@inner
+def _play(g, i, j, n, outcome, times, noise, advantage, offset, split, marginal, sites, links):
+    """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
+    a = n + i
+    b = n + j
+    cavity_si = marginal[i, 0] - sites[g, 0]
+    cavity_sj = marginal[j, 0] - sites[g, 2]
+    cavity_ei = marginal[a, 0] - sites[g, 4]
+    cavity_ej = marginal[b, 0] - sites[g, 6]
+    if not (cavity_si > 0.0 and cavity_sj > 0.0 and cavity_ei > 0.0 and cavity_ej > 0.0):
+        return -1.0
+    var_si = 1.0 / cavity_si
+    var_sj = 1.0 / cavity_sj
+    var_ei = 1.0 / cavity_ei
+    var_ej = 1.0 / cavity_ej
+    mean_si = (marginal[i, 1] - sites[g, 1]) * var_si
+    mean_sj = (marginal[j, 1] - sites[g, 3]) * var_sj
+    mean_ei = (marginal[a, 1] - sites[g, 5]) * var_ei
+    mean_ej = (marginal[b, 1] - sites[g, 7]) * var_ej
+    lead = mean_si - mean_sj
+    var_d = var_si + var_sj
+    g1, g2, k11, k12, k22 = _sides(
+        outcome, lead + advantage, noise, var_d, mean_ei + offset, var_ei, mean_ej + offset, var_ej, split
+    )
+    # the same as a Gaussian site on (x1, x2): with cavity covariance C, Q = (I - K C)^-1 K, b = (I - K C)^-1 (g + K m)
+    c11 = var_d + var_ei
+    c22 = var_d + var_ej
+    m11 = 1.0 - k11 * c11 + k12 * var_d
+    m12 = k11 * var_d - k12 * c22
+    m21 = k22 * var_d - k12 * c11
+    m22 = 1.0 - k22 * c22 + k12 * var_d
+    inverse = 1.0 / (m11 * m22 - m12 * m21)
+    x1 = lead + mean_ei
+    x2 = mean_ej - lead
+    r1 = g1 + k11 * x1 + k12 * x2
+    r2 = g2 + k12 * x1 + k22 * x2
+    links[g, 0] = (m22 * k11 - m12 * k12) * inverse
+    links[g, 1] = (m22 * k12 - m12 * k22) * inverse
+    links[g, 2] = (m11 * k22 - m21 * k12) * inverse
+    links[g, 3] = (m22 * r1 - m12 * r2) * inverse
+    links[g, 4] = (m11 * r2 - m21 * r1) * inverse
+    pull = k11 - 2.0 * k12 + k22
+    change = _replace(g, 0, i, g1 - g2, pull, mean_si, var_si, times, marginal, sites)
+    change += _replace(g, 2, j, g2 - g1, pull, mean_sj, var_sj, times, marginal, sites)
+    change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, marginal, sites)
+    change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, marginal, sites)
+    return change
+
+
+@inner
+def _play_period(
+    begin, end, n, first, second, outcome, weight, noise, advantage, offset, split, repeats, marginal, sites, links
+):
+    """Update the games of one period in order; returns how many had to be skipped (see `ttt._play_period`)."""
+    skipped = 0
+    for g in range(begin, end):
+        i = first[g]
+        j = second[g]
+        times = weight[g]
+        change = _play(
+            g, i, j, n, outcome[g], times, noise, advantage, offset, split, marginal, sites, links
+        )
+        if change < 0.0:
+            skipped += 1
+        elif times > 1.0 and change > 1e-9:
+            for _ in range(repeats):
+                before = change
+                change = _play(
+                    g, i, j, n, outcome[g], times, noise, advantage, offset, split, marginal, sites, links
+                )
+                if change < 1e-9 or change < 0.5 * before:
+                    break
+    return skipped
+
+
+@inner
+def _receive(i, message, precision, weighted, marginal):
+    marginal[i, 0] += precision - message[i, 0]
+    marginal[i, 1] += weighted - message[i, 1]
+    message[i, 0] = precision
+    message[i, 1] = weighted
+
+
+@kernel(f"int64({_LAYOUT}, {_GAMES}, {_SCALARS}, int64, boolean, {_ARRAYS}, float64[:, ::1])")
+def sweep(
+    node_start, previous, following, variance,
+    game_start, first, second, outcome, weight,
+    prior_precision, noise, advantage, offset, split, repeats, back,
+    forward, backward, marginal, sites, positivity, links,
+):  # fmt: skip
+    """One pass through the periods, from the first on or `back` from the last; returns the number of skipped sites."""
+    skipped = 0
+    periods = len(node_start) - 1
+    n = len(previous) // 2
+    for step in range(periods):
+        p = periods - 1 - step if back else step
+        for i in range(node_start[p], node_start[p + 1]):
+            for variable in (i, n + i):
+                if back:
+                    precision, weighted = _from_future(variable, following, variance, forward, marginal)
+                    _receive(variable, backward, precision, weighted, marginal)
+                else:
+                    precision, weighted = _from_past(
+                        variable, previous, variance, prior_precision, backward, marginal
+                    )
+                    _receive(variable, forward, precision, weighted, marginal)
+            if not _keep_positive(i, n + i, offset, marginal, positivity):
+                skipped += 1
+        skipped += _play_period(
+            game_start[p], game_start[p + 1], n, first, second, outcome, weight,
+            noise, advantage, offset, split, repeats, marginal, sites, links,
+        )  # fmt: skip
+    return skipped
+
+
+@kernel(f"void({_LAYOUT}, {_GAMES}, float64[::1], {_ARRAYS})")
+def smooth(
+    node_start, previous, following, variance,
+    game_start, first, second, outcome, weight,
+    prior_precision, forward, backward, marginal, sites, positivity,
+):  # fmt: skip
+    """All messages along the chains, exactly, from the sites as they are."""
+    n = len(previous) // 2
+    for i in range(n):
+        marginal[i, 0] = 0.0
+        marginal[i, 1] = 0.0
+        marginal[n + i, 0] = positivity[i, 0]
+        marginal[n + i, 1] = positivity[i, 1]
+    for g in range(len(first)):
+        times = weight[g]
+        i = first[g]
+        j = second[g]
+        for c in range(2):
+            marginal[i, c] += times * sites[g, c]
+            marginal[j, c] += times * sites[g, 2 + c]
+            marginal[n + i, c] += times * sites[g, 4 + c]
+            marginal[n + j, c] += times * sites[g, 6 + c]
+    for i in range(2 * n):
+        backward[i, 0] = 0.0
+        backward[i, 1] = 0.0
+    for i in range(2 * n):
+        forward[i, 0], forward[i, 1] = _from_past(i, previous, variance, prior_precision, backward, marginal)
+        marginal[i, 0] += forward[i, 0]
+        marginal[i, 1] += forward[i, 1]
+    for i in range(2 * n - 1, -1, -1):
+        backward[i, 0], backward[i, 1] = _from_future(i, following, variance, forward, marginal)
+        marginal[i, 0] += backward[i, 0]
+        marginal[i, 1] += backward[i, 1]
+
+
+@inner
+def _log_integral(precision, weighted, added, added_weighted):
+    """log of the integral of a normalised Gaussian times exp(-added s^2 / 2 + added_weighted s)."""
+    total = precision + added
+    exponent = 0.5 * (added_weighted * (2.0 * weighted + added_weighted) - weighted / precision * added * weighted)
+    return exponent / total + 0.5 * math.log(precision / total)
+
+
+@kernel(f"UniTuple(float64, 2)({_LAYOUT}, {_GAMES}, {_SCALARS}, {_ARRAYS})")
+def log_evidence(
+    node_start, previous, following, variance,
+    game_start, first, second, outcome, weight,
+    prior_precision, noise, advantage, offset, split,
+    forward, backward, marginal, sites, positivity,
+):  # fmt: skip
+    """log Z of the sites and smoothed messages, positivity included; and each game's log probability without its site.
+
+    The second is the sum over the games.
+    """
+    foreseen = 0.0
+    n = len(previous) // 2
+    total = 0.0
+    cavity = np.empty((4, 2))
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        absorbed = 0.0
+        for side in range(4):
+            variable = (i if side % 2 == 0 else j) + (n if side > 1 else 0)
+            precision = marginal[variable, 0] - sites[g, 2 * side]
+            weighted = marginal[variable, 1] - sites[g, 2 * side + 1]
+            absorbed += _log_integral(precision, weighted, sites[g, 2 * side], sites[g, 2 * side + 1])
+            cavity[side, 0] = weighted / precision
+            cavity[side, 1] = 1.0 / precision
+        mean = cavity[0, 0] - cavity[1, 0] + advantage
+        spread = noise + cavity[0, 1] + cavity[1, 1]
+        var_1 = spread + cavity[2, 1]
+        var_2 = spread + cavity[3, 1]
+        h = (mean + cavity[2, 0] + offset) / math.sqrt(var_1)
+        k = (cavity[3, 0] + offset - mean) / math.sqrt(var_2)
+        if outcome[g] == 2:
+            normaliser = win_log_normaliser(-k)
+        elif outcome[g] == 0:
+            normaliser = win_log_normaliser(-h)
+        else:
+            scale = 1.0 / math.sqrt(var_1 * var_2)
+            rho_bar = math.sqrt(spread * (cavity[2, 1] + cavity[3, 1]) + cavity[2, 1] * cavity[3, 1]) * scale
+            if split:
+                normaliser = split_log_probability(h, k, -spread * scale, rho_bar)
+            else:
+                normaliser = quadrant_log_probability(h, k, -spread * scale, rho_bar)
+        foreseen += weight[g] * normaliser
+        total += weight[g] * (normaliser - absorbed)
+    for i in range(n):
+        precision = marginal[n + i, 0] - positivity[i, 0]
+        weighted = marginal[n + i, 1] - positivity[i, 1]
+        total += win_log_normaliser((weighted / precision + offset) * math.sqrt(precision))
+        total -= _log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
+    for i in range(2 * n):
+        total += _log_integral(
+            forward[i, 0],
+            forward[i, 1],
+            marginal[i, 0] - forward[i, 0] - backward[i, 0],
+            marginal[i, 1] - forward[i, 1] - backward[i, 1],
+        )
+    return total, foreseen

@@ -1,0 +1,34 @@
+"""White's advantage: given, or the one that the evidence prefers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ttt_cli.fitted import Fit
+from ttt_cli.models.params import PlayParams
+
+PRECISION = 1e-3  # of beta: how finely the maximum is found
+FIRST_GUESS = 0.1  # of beta: the far end of the first bracket
+
+
+def at_best_advantage(
+    fit_at: Callable[[float, Fit | None], Fit], params: PlayParams, start: Fit | None
+) -> Fit:
+    """The fit at `params.white_advantage`; for `estimate`, at the maximum of the evidence (by Brent's method).
+
+    `fit_at(advantage, near)` fits with that advantage in points, starting from `near`.
+    """
+    if params.white_advantage != "estimate":
+        return fit_at(params.white_advantage, start)
+    from scipy.optimize import minimize_scalar
+
+    best: list[Fit] = [fit_at(0.0, start)]
+
+    def cost(advantage: float) -> float:
+        fit = fit_at(float(advantage), best[0])
+        if fit.log_evidence > best[0].log_evidence:
+            best[0] = fit
+        return -fit.log_evidence
+
+    minimize_scalar(cost, bracket=(0.0, FIRST_GUESS * params.beta), tol=PRECISION)
+    return best[0]

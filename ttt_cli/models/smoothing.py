@@ -1,0 +1,43 @@
+"""Small parts of inference that the smoothing models share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.fitted import Chain, Fit
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+
+def smoothed_chain(marginal: Array, backward: Array, prior_mean: float, drift: float) -> Chain:
+    """The beliefs of messages (precision, precision times mean from the prior mean), shape (nodes, 2), points."""
+    past = marginal - backward
+    return Chain(
+        mean=prior_mean + marginal[:, 1] / marginal[:, 0],
+        sd=1.0 / np.sqrt(marginal[:, 0]),
+        forward_mean=prior_mean + past[:, 1] / past[:, 0],
+        forward_sd=1.0 / np.sqrt(past[:, 0]),
+        drift=drift,
+    )
+
+
+def started_sites(shape: tuple[int, int], start: Fit | None, name: str = "sites") -> Array:
+    """Sites to begin with: those of an earlier fit of the same timeline or of its beginning, else none."""
+    sites = np.zeros(shape)
+    earlier = None if start is None else start.state.get(name)
+    if earlier is not None and earlier.shape[1] == shape[1] and len(earlier) <= shape[0]:
+        sites[: len(earlier)] = earlier
+    return sites
+
+
+def widest_prior(timeline: Timeline, prior_sd: float, drift: float) -> float:
+    """The largest sd that anybody's quantity has before a game is seen, points."""
+    years = np.bincount(timeline.node_player, timeline.gap_years, minlength=1).max(initial=0.0)
+    return float(np.sqrt(prior_sd**2 + drift**2 * years))
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value, 0 of none."""
+    return float(np.max(np.abs(values), initial=0.0))

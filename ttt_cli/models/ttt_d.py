@@ -1,0 +1,219 @@
+"""TTT-D: TrueSkill Through Time with a draw margin per player and period (TTT paper, section 3.3).
+
+Departures from the paper: draws are taken with the exact moments of the two-dimensional truncated Gaussian
+(`draw_moments: split` gives the paper's two one-sided factors), and after each sweep all means are set to those of
+the joint Gaussian, as in TTT.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Chain, Fit, Kind
+from ttt_cli.models.advantage import at_best_advantage
+from ttt_cli.models.joint import JointSolver
+from ttt_cli.models.pairs import Pairs, merge_games
+from ttt_cli.models.params import PlayParams, alias
+from ttt_cli.models.smoothing import largest, smoothed_chain, started_sites, widest_prior
+from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "ttt-d"
+KIND: Final[Kind] = "smoothed"
+REPEATS: Final = 50  # of equal games in a fast sweep
+ROUNDING: Final = 1e-13  # moves below this share of the widest prior are rounding
+
+
+class Params(PlayParams):
+    """Parameters of TTT-D."""
+
+    draw_margin_mean: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            validation_alias=alias("draw_margin_mean", "nu0"),
+            description="mean draw margin at the first appearance, points; null: 0.55 * beta",
+        ),
+    ] = None
+    draw_margin_sd: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            validation_alias=alias("draw_margin_sd", "varsigma0"),
+            description="sd of the draw margin at the first appearance, points; null: beta / 6",
+        ),
+    ] = None
+    draw_margin_tau: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            validation_alias=alias("draw_margin_tau", "varsigma"),
+            description="sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
+        ),
+    ] = None
+    draw_moments: Annotated[
+        Literal["exact", "split"],
+        Field(description="draws by exact two-dimensional moments, or split into two factors as in the paper"),
+    ] = "exact"
+
+    def resolved(self) -> Params:
+        """The same with every number there."""
+        given = self.draw_margin_mean, self.draw_margin_sd, self.draw_margin_tau
+        usual = 0.55 * self.beta, self.beta / 6.0, 0.1 * self.beta / 6.0
+        mean, sd, tau = (u if g is None else g for g, u in zip(given, usual, strict=True))
+        return self.model_copy(update={"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau})
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games.
+
+    `start`: a fit of the same timeline, perhaps with other parameters, to begin from.
+    """
+    params = params.resolved()
+    pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
+    nothing = Inference(timeline, params, pairs.none(), 0.0, None)
+    iterate(nothing.sweep, solver.model_copy(update={"tol": min(solver.tol, 1e-6)}), None)
+    before_games, _ = nothing.log_evidence()
+
+    def fit_at(advantage: float, near: Fit | None) -> Fit:
+        inference = Inference(timeline, params, pairs, advantage, near)
+        status, trace = iterate(inference.sweep, solver, on_sweep)
+        evidence, foreseen = inference.log_evidence()
+        return Fit(
+            model=NAME,
+            kind=KIND,
+            params={**params.model_dump(), "white_advantage": advantage},
+            chains=inference.chains(),
+            log_evidence=evidence - before_games,
+            leave_one_out=foreseen,
+            status=status,
+            trace=trace,
+            state={"sites": inference.sites, "positivity": inference.positivity},
+        )
+
+    return at_best_advantage(fit_at, params, start)
+
+
+def predict(
+    params: dict[str, Any], white: dict[str, NDArray[np.float64]], black: dict[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Probabilities (n, 3) of loss, draw and win for White, points.
+
+    `white` and `black` hold `mean`, `sd`, `draw_margin` and `draw_margin_sd`.
+    """
+    from scipy.special import ndtr
+
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    win = ndtr((lead - black["draw_margin"]) / np.sqrt(variance + black["draw_margin_sd"] ** 2))
+    loss = ndtr((-lead - white["draw_margin"]) / np.sqrt(variance + white["draw_margin_sd"] ** 2))
+    odds = np.stack([loss, np.maximum(1.0 - loss - win, 0.0), win], axis=-1)
+    probabilities: NDArray[np.float64] = odds / odds.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+class Inference:
+    """Sites and messages of one fit; see `kernels/ttt_d.py` for the arrays."""
+
+    def __init__(
+        self, timeline: Timeline, params: Params, pairs: Pairs, advantage: float, start: Fit | None
+    ) -> None:
+        from ttt_cli.kernels import quad_links, ttt_d
+
+        self._kernels, self._links_kernels = ttt_d, quad_links
+        self._params, self._pairs = params, pairs
+        margin_mean, margin_sd, margin_tau = (
+            float(value or 0.0) for value in (params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
+        )
+        self._margin_mean, self._margin_tau = margin_mean, margin_tau
+        n, games = timeline.n_nodes, len(pairs)
+        self._nodes = n
+        chains = (
+            np.concatenate([timeline.previous, np.where(timeline.previous < 0, -1, timeline.previous + n)]),
+            np.concatenate([timeline.next, np.where(timeline.next < 0, -1, timeline.next + n)]),
+            np.concatenate([params.tau**2 * timeline.gap_years, margin_tau**2 * timeline.gap_years]),
+        )
+        chains = (chains[0].astype(np.int32), chains[1].astype(np.int32), chains[2])
+        self._layout = (timeline.node_start.copy(), *chains, *pairs.arrays)
+        self._prior_precision = np.repeat([params.prior_sd**-2, margin_sd**-2], n)
+        self._scalars = (
+            self._prior_precision, 2.0 * params.beta**2, advantage, margin_mean, params.draw_moments == "split",
+        )  # fmt: skip
+        widest = max(
+            widest_prior(timeline, params.prior_sd, params.tau), widest_prior(timeline, margin_sd, margin_tau)
+        )
+        self._rounding = ROUNDING * widest
+        self._joint = JointSolver(chains, self._prior_precision, widest)
+        self.sites = started_sites((games, 8), start)
+        self.positivity = started_sites((n, 2), start, "positivity")
+        self._links = np.zeros((games, 5))
+        self._means = np.empty(2 * n)
+        forward, backward, marginal = np.empty((3, 2 * n, 2))
+        self._messages = (forward, backward, marginal, self.sites, self.positivity)
+        self._smooth()
+
+    def _smooth(self) -> None:
+        self._kernels.smooth(*self._layout, self._prior_precision, *self._messages)
+
+    def beliefs(self) -> NDArray[np.float64]:
+        """Means (from the prior means) and sds of all skills, then all margins, points; shape (2, 2 nodes)."""
+        precision, weighted = self._messages[2].T
+        return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """One pass forward and one backward, then the joint means if asked for."""
+        repeats = REPEATS if pace is Pace.FAST else 0
+        before = self.beliefs()
+        for back in (False, True):
+            skipped = self._kernels.sweep(
+                *self._layout, *self._scalars, repeats, back, *self._messages, self._links
+            )
+        self._smooth()
+        swept = self.beliefs()
+        left = self._towards_joint_means(pace is not Pace.PLAIN)
+        change = max(largest(swept - before), largest(self.beliefs() - before))
+        return Sweep(change if change > self._rounding else 0.0, left, int(skipped))
+
+    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
+        """Solve for the joint means and `move` everything there; returns a bound on the distance left, points."""
+        _, first, second, _, weight = self._pairs.arrays
+        forward, backward, marginal, sites, positivity = self._messages
+        joint, kernels = self._joint, self._links_kernels
+        kernels.residual(
+            first, second, weight, self._links, forward, backward, marginal, positivity,
+            self._means, joint.diagonal, joint.residual,
+        )  # fmt: skip
+        unsolved = joint.solve(partial(kernels.add_pulls, first, second, weight, self._links), tol, relative)
+        if not move:
+            return unsolved + largest(joint.correction)
+        self._means += joint.correction
+        kernels.spread(first, second, self._links, sites, self._means)
+        self._smooth()
+        return unsolved
+
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
+        evidence, foreseen = self._kernels.log_evidence(*self._layout, *self._scalars, *self._messages)
+        return float(evidence), float(foreseen)
+
+    def chains(self) -> dict[str, Chain]:
+        """Skills and draw margins of all nodes, points."""
+        _, backward, marginal, _, _ = self._messages
+        n = self._nodes
+        return {
+            "skill": smoothed_chain(marginal[:n], backward[:n], self._params.prior_mean, self._params.tau),
+            "draw_margin": smoothed_chain(marginal[n:], backward[n:], self._margin_mean, self._margin_tau),
+        }
