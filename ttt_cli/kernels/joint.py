@@ -49,9 +49,7 @@ def precondition(previous, following, filtered, gain, residual, out):
     return power
 
 
-@kernel(
-    "void(float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
-)
+@kernel("void(float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
 def turn(share, diagonal, residual, z, step, chain_step, image):
     """The next direction, z + share * step, and (T + diag(L)) times it; T z = residual - diag(L) z."""
     for i in range(len(step)):

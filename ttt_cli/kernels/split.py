@@ -73,7 +73,9 @@ def _log_normaliser(h, k, rho, rho_bar, p1, w1, p2, w2):
     """log Z of the two sites beside the standard bivariate normal (0 mean, 1 variance, correlation rho)."""
     rest = rho_bar * rho_bar
     determinant = 1.0 + p1 + p2 + rest * p1 * p2
-    quadratic = ((1.0 + rest * p2) * w1 * w1 + 2.0 * rho * w1 * w2 + (1.0 + rest * p1) * w2 * w2) / determinant
+    quadratic = (
+        (1.0 + rest * p2) * w1 * w1 + 2.0 * rho * w1 * w2 + (1.0 + rest * p1) * w2 * w2
+    ) / determinant
     total = 0.5 * quadratic - 0.5 * math.log(determinant)
     total += _own_share(h, rho, rest, p1, w1, p2, w2)
     total += _own_share(k, rho, rest, p2, w2, p1, w1)

@@ -19,9 +19,13 @@ from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.split import split_log_probability, split_moments
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
-_LAYOUT = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, following, drift variance
+_LAYOUT = (
+    "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, following, drift variance
+)
 _GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
-_SCALARS = "float64[::1], float64, float64, float64, boolean"  # prior precision, 2 beta^2, advantage, offset, split
+_SCALARS = (
+    "float64[::1], float64, float64, float64, boolean"  # prior precision, 2 beta^2, advantage, offset, split
+)
 _ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
 
 
@@ -168,7 +172,21 @@ def _play(g, i, j, n, outcome, times, noise, advantage, offset, split, marginal,
 
 @inner
 def _play_period(
-    begin, end, n, first, second, outcome, weight, noise, advantage, offset, split, repeats, marginal, sites, links
+    begin,
+    end,
+    n,
+    first,
+    second,
+    outcome,
+    weight,
+    noise,
+    advantage,
+    offset,
+    split,
+    repeats,
+    marginal,
+    sites,
+    links,
 ):
     """Update the games of one period in order; returns how many had to be skipped (see `ttt._play_period`)."""
     skipped = 0
@@ -176,9 +194,7 @@ def _play_period(
         i = first[g]
         j = second[g]
         times = weight[g]
-        change = _play(
-            g, i, j, n, outcome[g], times, noise, advantage, offset, split, marginal, sites, links
-        )
+        change = _play(g, i, j, n, outcome[g], times, noise, advantage, offset, split, marginal, sites, links)
         if change < 0.0:
             skipped += 1
         elif times > 1.0 and change > 1e-9:
@@ -271,7 +287,9 @@ def smooth(
 def _log_integral(precision, weighted, added, added_weighted):
     """log of the integral of a normalised Gaussian times exp(-added s^2 / 2 + added_weighted s)."""
     total = precision + added
-    exponent = 0.5 * (added_weighted * (2.0 * weighted + added_weighted) - weighted / precision * added * weighted)
+    exponent = 0.5 * (
+        added_weighted * (2.0 * weighted + added_weighted) - weighted / precision * added * weighted
+    )
     return exponent / total + 0.5 * math.log(precision / total)
 
 

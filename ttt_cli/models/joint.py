@@ -59,7 +59,13 @@ class JointSolver:
             if power <= 0.0:
                 return 0.0
             self._kernels.turn(
-                power / before, self.diagonal, self.residual, self._z, self._step, self._chain_step, self._image
+                power / before,
+                self.diagonal,
+                self.residual,
+                self._z,
+                self._step,
+                self._chain_step,
+                self._image,
             )
             add_pulls(self._step, self._image)
             length = self._kernels.advance(power, self._step, self._image, self.correction, self.residual)

@@ -25,6 +25,14 @@ def margin_for(probability: float, beta: float) -> float:
     return NormalDist().inv_cdf((probability + 1.0) / 2.0) * math.sqrt(2.0) * beta
 
 
+def margin_slope(probability: float, beta: float) -> float:
+    """How fast `margin_for` grows with the probability, points; 0 at its ends."""
+    if not 0.0 < probability < 1.0:
+        return 0.0
+    normal = NormalDist()
+    return math.sqrt(0.5) * beta / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
+
+
 def resolve_margin(params: SkillParams, timeline: Timeline) -> float:
     """The draw margin in points, `auto` worked out.
 

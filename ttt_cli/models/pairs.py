@@ -12,11 +12,17 @@ from ttt_cli.timeline import Timeline
 _STRIDE = 2654435761  # prime
 
 
+PairArrays = tuple[
+    NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]
+]
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Distinct (node, node, outcome) with their weights, by period; arrays of shape (pairs,) but `start` (periods + 1).
 
-    `outcome` is that of `first`. A weight w stands for w equal games.
+    `outcome` is that of `first`. A weight w stands for w equal games; `balance` is the weight of those in which
+    `first` had White less that of the others.
     """
 
     start: NDArray[np.int64]
@@ -24,20 +30,24 @@ class Pairs:
     second: NDArray[np.int32]
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
+    balance: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.first)
 
     def none(self) -> Pairs:
         """The same periods without games."""
-        return Pairs(np.zeros_like(self.start), self.first[:0], self.second[:0], self.outcome[:0], self.weight[:0])
+        return Pairs(
+            np.zeros_like(self.start),
+            self.first[:0],
+            self.second[:0],
+            self.outcome[:0],
+            self.weight[:0],
+            self.balance[:0],
+        )
 
     @property
-    def arrays(
-        self,
-    ) -> tuple[
-        NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]
-    ]:
+    def arrays(self) -> PairArrays:
         """The columns in the order in which kernels take them."""
         return self.start, self.first, self.second, self.outcome, self.weight
 
@@ -51,13 +61,16 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
     white = timeline.game_white.astype(np.int64)
     black = timeline.game_black.astype(np.int64)
     outcome = timeline.outcome.astype(np.int64)
+    turned = np.ones(timeline.n_games)
     if not colours:
         swap = white > black
+        turned[swap] = -1.0
         white, black = np.where(swap, black, white), np.where(swap, white, black)
         outcome = np.where(swap, 2 - outcome, outcome)
     nodes = max(timeline.n_nodes, 1)
     keys, index = np.unique((white * nodes + black) * 3 + outcome, return_inverse=True)
     weight = np.bincount(index, timeline.weight, minlength=len(keys)).astype(np.float64)
+    balance = np.bincount(index, turned * timeline.weight, minlength=len(keys)).astype(np.float64)
     ends = keys // 3
     first = ends // nodes
     start = np.searchsorted(first, timeline.node_start).astype(np.int64)
@@ -68,6 +81,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
         second=(ends % nodes)[order].astype(np.int32),
         outcome=(keys % 3)[order].astype(np.int8),
         weight=weight[order],
+        balance=balance[order],
     )
 
 

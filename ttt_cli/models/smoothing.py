@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,3 +43,10 @@ def widest_prior(timeline: Timeline, prior_sd: float, drift: float) -> float:
 def largest(values: Array) -> float:
     """The largest absolute value, 0 of none."""
     return float(np.max(np.abs(values), initial=0.0))
+
+
+def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:
+    """The slope of a function by differences over a small part of `unit`; one-sided where it would turn negative."""
+    step = 1e-4 * max(unit, abs(at))
+    low = at - step if at >= step or at < 0.0 or at == 0.0 else at
+    return (function(at + step) - function(low)) / (at + step - low)

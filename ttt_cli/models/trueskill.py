@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -11,13 +12,15 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, Fit, Kind, Status
 from ttt_cli.models.advantage import at_best_advantage
-from ttt_cli.models.outcomes import outcome_probabilities, resolve_margin
+from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.params import SkillParams
+from ttt_cli.models.smoothing import central_slope
 from ttt_cli.models.solver import OnSweep
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
 KIND: Final[Kind] = "filtered"
+NUMERIC: Final = ("prior_mean", "prior_sd", "beta", "tau", "draw_margin", "white_advantage")
 
 
 class Params(SkillParams):
@@ -49,6 +52,22 @@ def fit(
     if on_sweep:
         on_sweep(1, 0.0, 0.0)
     return fitted
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    games = _in_order(timeline, params)
+
+    def evidence(key: str, value: float) -> float:
+        moved = params.model_copy(update={"white_advantage": fit.params["white_advantage"], key: value})
+        return _filter(
+            timeline, moved, games, resolve_margin(moved, timeline), moved.white_advantage
+        ).log_evidence
+
+    values = {key: fit.params[key] for key in NUMERIC}
+    slopes = {key: central_slope(partial(evidence, key), value, params.beta) for key, value in values.items()}
+    share = params.draw_probability or draw_share(timeline)
+    return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(share, params.beta)}
 
 
 def predict(

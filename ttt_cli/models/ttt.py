@@ -17,7 +17,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.joint import JointSolver
-from ttt_cli.models.outcomes import outcome_probabilities, resolve_margin
+from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.smoothing import largest, smoothed_chain, started_sites, widest_prior
@@ -68,6 +68,20 @@ def fit(
     return at_best_advantage(fit_at, params, start)
 
 
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence at a converged fit in every numeric parameter, per point (or unit of it).
+
+    An `auto` draw margin follows beta. Only the explicit dependence counts at the fixed point (`kernels/slopes.py`).
+    """
+    margin, advantage = fit.params["draw_margin"], fit.params["white_advantage"]
+    slopes = Inference(timeline, params, margin, advantage, fit).slopes()
+    share = params.draw_probability or draw_share(timeline)
+    slopes["draw_probability"] = slopes["draw_margin"] * margin_slope(share, params.beta)
+    if params.draw_margin == "auto":
+        slopes["beta"] += slopes["draw_margin"] * margin / params.beta
+    return slopes
+
+
 def predict(
     params: dict[str, Any], white: dict[str, NDArray[np.float64]], black: dict[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
@@ -87,6 +101,7 @@ class Inference:
 
         self._kernels, self._links_kernels = ttt, pair_links
         self._params = params
+        self._years = timeline.gap_years.copy()
         self._pairs: Pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
         chains = (timeline.previous.copy(), timeline.next.copy(), params.tau**2 * timeline.gap_years)
         self._layout = (timeline.node_start.copy(), *chains, *self._pairs.arrays)
@@ -142,6 +157,27 @@ class Inference:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
         evidence, foreseen = self._kernels.log_evidence(*self._layout, *self._scalars, *self._messages)
         return float(evidence), float(foreseen)
+
+    def slopes(self) -> dict[str, float]:
+        """Slopes of log Z in the parameters, each alone."""
+        from ttt_cli.kernels.slopes import chain_slopes, game_slopes
+
+        previous, years = self._layout[1], self._years
+        forward, _, marginal, sites = self._messages
+        prior, drift = chain_slopes(0, len(previous), previous, years, forward, marginal)
+        _, first, second, outcome, weight = self._pairs.arrays
+        noise, margin, advantage = game_slopes(
+            first, second, outcome, weight, self._pairs.balance, *self._scalars[1:], marginal, sites
+        )
+        params = self._params
+        return {
+            "prior_mean": 0.0,
+            "prior_sd": 2.0 * params.prior_sd * prior,
+            "beta": 4.0 * params.beta * noise,
+            "tau": 2.0 * params.tau * drift,
+            "draw_margin": margin,
+            "white_advantage": advantage,
+        }
 
     def chain(self) -> Chain:
         """Skills of all nodes, points."""

@@ -27,6 +27,7 @@ from ttt_cli.timeline import Timeline
 NAME: Final = "ttt-d"
 KIND: Final[Kind] = "smoothed"
 REPEATS: Final = 50  # of equal games in a fast sweep
+NOTHING_TOL: Final = 1e-6  # of the margins before any game, points
 ROUNDING: Final = 1e-13  # moves below this share of the widest prior are rounding
 
 
@@ -59,7 +60,9 @@ class Params(PlayParams):
     ] = None
     draw_moments: Annotated[
         Literal["exact", "split"],
-        Field(description="draws by exact two-dimensional moments, or split into two factors as in the paper"),
+        Field(
+            description="draws by exact two-dimensional moments, or split into two factors as in the paper"
+        ),
     ] = "exact"
 
     def resolved(self) -> Params:
@@ -67,7 +70,9 @@ class Params(PlayParams):
         given = self.draw_margin_mean, self.draw_margin_sd, self.draw_margin_tau
         usual = 0.55 * self.beta, self.beta / 6.0, 0.1 * self.beta / 6.0
         mean, sd, tau = (u if g is None else g for g, u in zip(given, usual, strict=True))
-        return self.model_copy(update={"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau})
+        return self.model_copy(
+            update={"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau}
+        )
 
 
 def fit(
@@ -85,7 +90,7 @@ def fit(
     params = params.resolved()
     pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
     nothing = Inference(timeline, params, pairs.none(), 0.0, None)
-    iterate(nothing.sweep, solver.model_copy(update={"tol": min(solver.tol, 1e-6)}), None)
+    iterate(nothing.sweep, SolverConfig(tol=NOTHING_TOL), None)
     before_games, _ = nothing.log_evidence()
 
     def fit_at(advantage: float, near: Fit | None) -> Fit:
@@ -105,6 +110,23 @@ def fit(
         )
 
     return at_best_advantage(fit_at, params, start)
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence at a converged fit in every numeric parameter, per point.
+
+    Parameters of the draw margin that were left to their defaults follow beta. See `kernels/slopes.py`.
+    """
+    numbers = params.resolved()
+    pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
+    slopes = Inference(timeline, numbers, pairs, fit.params["white_advantage"], fit).slopes()
+    nothing = Inference(timeline, numbers, pairs.none(), 0.0, None)
+    iterate(nothing.sweep, SolverConfig(tol=NOTHING_TOL), None)
+    slopes = {key: slope - nothing.slopes()[key] for key, slope in slopes.items()}
+    for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
+        if getattr(params, key) is None:
+            slopes["beta"] += slopes[key] * getattr(numbers, key) / params.beta
+    return slopes
 
 
 def predict(
@@ -135,8 +157,10 @@ class Inference:
 
         self._kernels, self._links_kernels = ttt_d, quad_links
         self._params, self._pairs = params, pairs
+        self._years = np.tile(timeline.gap_years, 2)
         margin_mean, margin_sd, margin_tau = (
-            float(value or 0.0) for value in (params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
+            float(value or 0.0)
+            for value in (params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
         )
         self._margin_mean, self._margin_tau = margin_mean, margin_tau
         n, games = timeline.n_nodes, len(pairs)
@@ -208,6 +232,37 @@ class Inference:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
         evidence, foreseen = self._kernels.log_evidence(*self._layout, *self._scalars, *self._messages)
         return float(evidence), float(foreseen)
+
+    def slopes(self) -> dict[str, float]:
+        """Slopes of log Z, positivity included, in the parameters, each alone."""
+        from ttt_cli.kernels.slopes import chain_slopes, margin_game_slopes
+
+        n, previous, params = self._nodes, self._layout[1], self._params
+        forward, _, marginal, sites, positivity = self._messages
+        prior, drift = chain_slopes(0, n, previous, self._years, forward, marginal)
+        margin_prior, margin_drift = chain_slopes(n, 2 * n, previous, self._years, forward, marginal)
+        _, first, second, outcome, weight = self._pairs.arrays
+        noise, mean, advantage = margin_game_slopes(
+            first,
+            second,
+            outcome,
+            weight,
+            self._pairs.balance,
+            *self._scalars[1:],
+            marginal,
+            sites,
+            positivity,
+        )
+        return {
+            "prior_mean": 0.0,
+            "prior_sd": 2.0 * params.prior_sd * prior,
+            "beta": 4.0 * params.beta * noise,
+            "tau": 2.0 * params.tau * drift,
+            "white_advantage": advantage,
+            "draw_margin_mean": mean,
+            "draw_margin_sd": 2.0 * float(params.draw_margin_sd or 0.0) * margin_prior,
+            "draw_margin_tau": 2.0 * float(params.draw_margin_tau or 0.0) * margin_drift,
+        }
 
     def chains(self) -> dict[str, Chain]:
         """Skills and draw margins of all nodes, points."""

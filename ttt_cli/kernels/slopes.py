@@ -1,0 +1,113 @@
+"""Slopes of the log-evidence at a fixed point of expectation propagation.
+
+There log Z does not change to first order when sites do, so only what depends on a parameter explicitly counts:
+each factor's own slope given the messages it receives. A variance inside a Gaussian integral I(mean, variance) obeys
+the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and k = -d^2 log I / d mean^2.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.normal import LOG_SQRT_2PI
+from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_moments, win_moments
+from ttt_cli.kernels.ttt_d import _sides
+
+
+@kernel("UniTuple(float64, 2)(int64, int64, int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
+def chain_slopes(begin, end, previous, years, forward, marginal):
+    """Slopes in the prior variance and in the drift variance per year, of the variables from `begin` to `end`.
+
+    `years` is the gap before each variable; messages as in `ttt`.
+    """
+    prior = 0.0
+    drift = 0.0
+    for i in range(begin, end):
+        share = forward[i, 0] / marginal[i, 0]
+        precision = marginal[i, 0] - forward[i, 0]
+        slope = (marginal[i, 1] - forward[i, 1]) * share - precision * forward[i, 1] / marginal[i, 0]
+        growth = 0.5 * (slope * slope - precision * share)
+        if previous[i] < 0:
+            prior += growth
+        else:
+            drift += years[i] * growth
+    return prior, drift
+
+
+@inner
+def _margin_slope(t, bound, outcome, slope):
+    """d log P(outcome) / d bound, where `slope` is d log P / d t."""
+    if outcome != 1:
+        return -abs(slope)
+    log_mass = draw_log_normaliser(t, bound)
+    upper = math.exp(-0.5 * (bound - t) ** 2 - LOG_SQRT_2PI - log_mass)
+    return upper + math.exp(-0.5 * (bound + t) ** 2 - LOG_SQRT_2PI - log_mass)
+
+
+@kernel(
+    "UniTuple(float64, 3)(int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], float64, float64, float64, "
+    "float64[:, ::1], float64[:, ::1])"
+)
+def game_slopes(first, second, outcome, weight, balance, noise, margin, advantage, marginal, sites):
+    """Slopes in the noise 2 beta^2, the draw margin and White's advantage, of the games of TTT.
+
+    `balance` (games,) is the weight of games with White first less that of the others.
+    """
+    in_noise = 0.0
+    in_margin = 0.0
+    in_advantage = 0.0
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        precision_i = marginal[i, 0] - sites[g, 0]
+        precision_j = marginal[j, 0] - sites[g, 2]
+        if not (precision_i > 0.0 and precision_j > 0.0):
+            continue
+        mean = (marginal[i, 1] - sites[g, 1]) / precision_i - (marginal[j, 1] - sites[g, 3]) / precision_j
+        scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
+        t = (mean + advantage) * scale
+        v, w = outcome_moments(t, margin * scale, outcome[g])
+        in_noise += weight[g] * 0.5 * (v * v - w) * scale * scale
+        in_margin += weight[g] * _margin_slope(t, margin * scale, outcome[g], v) * scale
+        in_advantage += balance[g] * v * scale
+    return in_noise, in_margin, in_advantage
+
+
+@kernel(
+    "UniTuple(float64, 3)(int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], float64, float64, float64, "
+    "boolean, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def margin_game_slopes(
+    first, second, outcome, weight, balance, noise, advantage, offset, split, marginal, sites, positivity
+):
+    """Slopes in the noise 2 beta^2, the mean of the draw margins and White's advantage, of games and positivity."""
+    n = len(positivity)
+    in_noise = 0.0
+    in_mean = 0.0
+    in_advantage = 0.0
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        a = n + i
+        b = n + j
+        var_i = 1.0 / (marginal[i, 0] - sites[g, 0])
+        var_j = 1.0 / (marginal[j, 0] - sites[g, 2])
+        var_a = 1.0 / (marginal[a, 0] - sites[g, 4])
+        var_b = 1.0 / (marginal[b, 0] - sites[g, 6])
+        lead = (marginal[i, 1] - sites[g, 1]) * var_i - (marginal[j, 1] - sites[g, 3]) * var_j
+        mean_a = (marginal[a, 1] - sites[g, 5]) * var_a + offset
+        mean_b = (marginal[b, 1] - sites[g, 7]) * var_b + offset
+        g1, g2, k11, k12, k22 = _sides(
+            outcome[g], lead + advantage, noise, var_i + var_j, mean_a, var_a, mean_b, var_b, split
+        )
+        in_noise += weight[g] * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
+        in_mean += weight[g] * (g1 + g2)
+        in_advantage += balance[g] * (g1 - g2)
+    for i in range(n):
+        precision = marginal[n + i, 0] - positivity[i, 0]
+        mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + offset
+        scale = math.sqrt(precision)
+        v, _ = win_moments(mean * scale)
+        in_mean += v * scale
+    return in_noise, in_mean, in_advantage
