@@ -227,7 +227,7 @@ def log_evidence(
     prior_precision, noise, margin, advantage,
     forward, backward, marginal, sites,
 ):  # fmt: skip
-    """log Z of the sites and the smoothed messages, and the log probability of each game without its own site, summed."""
+    """log Z of the sites and the smoothed messages; and the log probabilities of the games, each without its site."""
     foreseen = 0.0
     games = 0.0
     for g in range(len(first)):

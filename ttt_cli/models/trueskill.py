@@ -60,9 +60,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={"white_advantage": fit.params["white_advantage"], key: value})
-        return _filter(
-            timeline, moved, games, resolve_margin(moved, timeline), moved.white_advantage
-        ).log_evidence
+        margin, advantage = resolve_margin(moved, timeline), float(moved.white_advantage)
+        return _filter(timeline, moved, games, margin, advantage).log_evidence
 
     values = {key: fit.params[key] for key in NUMERIC}
     slopes = {key: central_slope(partial(evidence, key), value, params.beta) for key, value in values.items()}
