@@ -133,6 +133,19 @@ def test_acceleration_changes_the_way_and_not_the_goal(data, name, beta, tau):
     assert fast.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_published_sample_has_one_fixed_point_whatever_the_order(data, seed):
+    rows = small_chess_base(data)
+    params = ttt.Params(beta=600, tau=40)
+    truth = skills(*fit_rows(rows, beta=600, tau=40))
+    shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+    timeline = build_timeline(make_games(shuffled))
+    fit = ttt.fit(timeline, params, SolverConfig(tol=0.01))
+    assert fit.status.converged
+    for key, found in skills(timeline, fit).items():
+        assert found == pytest.approx(truth[key], abs=0.01)
+
+
 def test_not_converged_is_said():
     _, fit = fit_rows(MATCH, solver=SolverConfig(max_sweeps=1))
     assert not fit.status.converged

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.colours import game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 
 @inner
@@ -31,6 +31,7 @@ def filter_games(
 ):  # fmt: skip
     """Fill `mean` (from the prior mean) and `variance` per node with the belief after its period's games, in order.
 
+    `outcome` is 0 loss, 1 draw, 2 win of White; 3 more where colours are unknown (see `colours`).
     A game of weight w is played w times over, a last fraction of it as that fraction of its evidence.
     Returns the sum of the log probabilities with which each game was foreseen.
     """
@@ -48,9 +49,9 @@ def filter_games(
                 share = min(left, 1.0)
                 left -= share
                 scale = 1.0 / math.sqrt(noise + variance[i] + variance[j])
-                t = (mean[i] - mean[j] + advantage) * scale
-                v, w = outcome_moments(t, margin * scale, outcome[g])
-                foreseen += share * outcome_log_normaliser(t, margin * scale, outcome[g])
+                t = (mean[i] - mean[j]) * scale
+                v, w = game_moments(t, advantage * scale, margin * scale, outcome[g])
+                foreseen += share * game_log_normaliser(t, advantage * scale, margin * scale, outcome[g])
                 move_i, variance[i] = _absorb(variance[i], v * scale, w * scale * scale, share)
                 move_j, variance[j] = _absorb(variance[j], v * scale, w * scale * scale, share)
                 mean[i] += move_i

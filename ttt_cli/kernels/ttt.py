@@ -3,17 +3,17 @@
 Every Gaussian message is a pair (precision, precision times mean) in a row of an array; means are counted from the
 prior mean. Arrays over nodes have shape (nodes, 2): `forward` (from the past), `backward` (from the future),
 `marginal` (both and the sites). Games are pairs of nodes (`first`, `second`), an `outcome` of the first (0 loss,
-1 draw, 2 win) and a `weight` w: w equal games that share one site. `sites` has shape (games, 4): the message to the
-first's skill, then to the second's. `links` has shape (games, 2): what one game says about the difference of the two
-skills, from which both messages follow (see `joint`).
+1 draw, 2 win; 3 more where colours are unknown, see `colours`) and a `weight` w: w equal games that share one site.
+`sites` has shape (games, 4): the message to the first's skill, then to the second's. `links` has shape (games, 2):
+what one game says about the difference of the two skills, from which both messages follow (see `joint`).
 """
 
 from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
@@ -35,16 +35,16 @@ def _drift(precision: float, weighted: float, variance: float) -> tuple[float, f
 
 
 @inner
-def _moments(mean, variance, outcome, margin):
-    """(v / c, w / c^2) of a performance difference N(mean, c^2) given the outcome (TTT paper, section 3.1)."""
+def _moments(mean, advantage, variance, outcome, margin):
+    """(v / c, w / c^2) of a performance difference N(mean + advantage, c^2) given the outcome (paper, section 3.1)."""
     scale = 1.0 / math.sqrt(variance)
-    v, w = outcome_moments(mean * scale, margin * scale, outcome)
+    v, w = game_moments(mean * scale, advantage * scale, margin * scale, outcome)
     return v * scale, w * scale * scale
 
 
 @inner
 def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, links):
-    """Update the sites of one game; returns by how much their precisions changed, relative, or -1 if it cannot be."""
+    """Update the sites of one game; returns -1 if it cannot be, else by how much they changed (0 for a single game)."""
     cavity_i = marginal[i, 0] - sites[g, 0]
     cavity_j = marginal[j, 0] - sites[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
@@ -54,20 +54,25 @@ def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, li
     var_j = cavity_i * inverse
     mean_i = (marginal[i, 1] - sites[g, 1]) * var_i
     mean_j = (marginal[j, 1] - sites[g, 3]) * var_j
-    shift, shrink = _moments(mean_i - mean_j + advantage, noise + var_i + var_j, outcome, margin)
+    shift, shrink = _moments(mean_i - mean_j, advantage, noise + var_i + var_j, outcome, margin)
+    if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
+        return -1.0
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
-    inverse = 1.0 / (left_i * left_j)
-    scale_i = left_j * inverse
-    scale_j = left_i * inverse
+    left = left_i + left_j - 1.0
+    inverse = 1.0 / (left_i * left_j * left)
+    scale_i = left_j * left * inverse
+    scale_j = left_i * left * inverse
+    between = left_i * left_j * inverse
     precision_i = shrink * scale_i
     weighted_i = (mean_i * shrink + shift) * scale_i
     precision_j = shrink * scale_j
     weighted_j = (mean_j * shrink - shift) * scale_j
-    between = 1.0 / (1.0 - (var_i + var_j) * shrink)
     links[g, 0] = shrink * between
     links[g, 1] = (shift + (mean_i - mean_j) * shrink) * between
-    change = abs(precision_i - sites[g, 0]) / precision_i + abs(precision_j - sites[g, 2]) / precision_j
+    change = 0.0
+    if times > 1.0 and shrink > 0.0:
+        change = abs(precision_i - sites[g, 0]) / precision_i + abs(precision_j - sites[g, 2]) / precision_j
     marginal[i, 0] += times * (precision_i - sites[g, 0])
     marginal[i, 1] += times * (weighted_i - sites[g, 1])
     marginal[j, 0] += times * (precision_j - sites[g, 2])
@@ -96,7 +101,7 @@ def _play_period(
         change = _play(g, i, j, outcome[g], times, noise, margin, advantage, marginal, sites, links)
         if change < 0.0:
             skipped += 1
-        elif times > 1.0 and change > SETTLED:
+        elif change > SETTLED:
             for _ in range(repeats):
                 before = change
                 change = _play(g, i, j, outcome[g], times, noise, margin, advantage, marginal, sites, links)
@@ -239,9 +244,9 @@ def log_evidence(
             continue
         weighted_i = marginal[i, 1] - sites[g, 1]
         weighted_j = marginal[j, 1] - sites[g, 3]
-        mean = weighted_i / precision_i - weighted_j / precision_j + advantage
+        mean = weighted_i / precision_i - weighted_j / precision_j
         scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
-        normaliser = outcome_log_normaliser(mean * scale, margin * scale, outcome[g])
+        normaliser = game_log_normaliser(mean * scale, advantage * scale, margin * scale, outcome[g])
         foreseen += weight[g] * normaliser
         normaliser -= _log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
         normaliser -= _log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])

@@ -4,6 +4,7 @@ Variables: the skills of nodes 0..n-1, then their draw margins n..2n-1; a margin
 `offset` is added where its value matters. Messages are as in `ttt`: rows (precision, precision times mean) of arrays
 (variables, 2). With d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when
 x1 = d + e_i < 0 and draws when both are positive. `sites` has shape (games, 8): messages to s_i, s_j, e_i, e_j.
+Outcomes are 0 loss, 1 draw, 2 win of the first; 3 more where colours are unknown (see `colours`).
 `positivity` (nodes, 2) are the messages of the factors e > 0. `links` (games, 5) are what one game says about
 (x1, x2) without the noise: precisions q11, q12, q22 and precisions times mean b1, b2.
 """
@@ -14,9 +15,9 @@ import math
 
 import numpy as np
 
-from ttt_cli.kernels.bivariate import quadrant_log_probability, quadrant_moments
+from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.split import split_log_probability, split_moments
+from ttt_cli.kernels.sides import game_log_probability, game_sides, sides
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 _LAYOUT = (
@@ -27,6 +28,7 @@ _SCALARS = (
     "float64[::1], float64, float64, float64, boolean"  # prior precision, 2 beta^2, advantage, offset, split
 )
 _ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
+_sides = sides
 
 
 @inner
@@ -77,37 +79,6 @@ def _keep_positive(i, e, offset, marginal, positivity):
 
 
 @inner
-def _sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j, split):
-    """Slopes (g1, g2) and curvatures (-h11, -h12, -h22) of the log probability of an outcome.
-
-    They are taken in the means of x1 = d + e_i and x2 = e_j - d, d having mean `mean` and variance `var_d` + `noise`.
-    """
-    total = var_d + noise
-    if outcome == 2:
-        scale = 1.0 / math.sqrt(total + var_j)
-        v, w = win_moments((mean - mean_j) * scale)
-        return 0.0, -v * scale, 0.0, 0.0, w * scale * scale
-    if outcome == 0:
-        scale = 1.0 / math.sqrt(total + var_i)
-        v, w = win_moments((-mean - mean_i) * scale)
-        return -v * scale, 0.0, w * scale * scale, 0.0, 0.0
-    scale_1 = 1.0 / math.sqrt(total + var_i)
-    scale_2 = 1.0 / math.sqrt(total + var_j)
-    rho = -total * scale_1 * scale_2
-    rho_bar = math.sqrt(total * (var_i + var_j) + var_i * var_j) * scale_1 * scale_2
-    h = (mean + mean_i) * scale_1
-    k = (mean_j - mean) * scale_2
-    if split:
-        _, g1, g2, h11, h12, h22 = split_moments(h, k, rho, rho_bar)
-    else:
-        _, g1, g2, h11, h12, h22 = quadrant_moments(h, k, rho, rho_bar)
-    return (
-        g1 * scale_1, g2 * scale_2,
-        -h11 * scale_1 * scale_1, -h12 * scale_1 * scale_2, -h22 * scale_2 * scale_2,
-    )  # fmt: skip
-
-
-@inner
 def _replace(g, column, variable, slope, pull, mean, variance, times, marginal, sites):
     """The new site of one variable whose cavity is N(mean, variance); returns the relative change of its precision."""
     left = 1.0 / (1.0 - variance * pull)
@@ -119,6 +90,12 @@ def _replace(g, column, variable, slope, pull, mean, variance, times, marginal, 
     sites[g, column] = precision
     sites[g, column + 1] = weighted
     return change / precision if precision > 0.0 else 0.0
+
+
+@inner
+def _has_one_peak(k11, k12, k22):
+    """Whether minus the Hessian is positive semidefinite, rounding aside: only then a Gaussian site stands for it."""
+    return k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9)
 
 
 @inner
@@ -142,9 +119,11 @@ def _play(g, i, j, n, outcome, times, noise, advantage, offset, split, marginal,
     mean_ej = (marginal[b, 1] - sites[g, 7]) * var_ej
     lead = mean_si - mean_sj
     var_d = var_si + var_sj
-    g1, g2, k11, k12, k22 = _sides(
-        outcome, lead + advantage, noise, var_d, mean_ei + offset, var_ei, mean_ej + offset, var_ej, split
+    g1, g2, k11, k12, k22 = game_sides(
+        outcome, lead, advantage, noise, var_d, mean_ei + offset, var_ei, mean_ej + offset, var_ej, split
     )
+    if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
+        return -1.0
     # the same as a Gaussian site on (x1, x2): with cavity covariance C, Q = (I - K C)^-1 K, b = (I - K C)^-1 (g + K m)
     c11 = var_d + var_ei
     c22 = var_d + var_ej
@@ -312,30 +291,23 @@ def log_evidence(
         i = first[g]
         j = second[g]
         absorbed = 0.0
+        proper = True
         for side in range(4):
             variable = (i if side % 2 == 0 else j) + (n if side > 1 else 0)
             precision = marginal[variable, 0] - sites[g, 2 * side]
+            if not precision > 0.0:
+                proper = False
+                break
             weighted = marginal[variable, 1] - sites[g, 2 * side + 1]
             absorbed += _log_integral(precision, weighted, sites[g, 2 * side], sites[g, 2 * side + 1])
             cavity[side, 0] = weighted / precision
             cavity[side, 1] = 1.0 / precision
-        mean = cavity[0, 0] - cavity[1, 0] + advantage
-        spread = noise + cavity[0, 1] + cavity[1, 1]
-        var_1 = spread + cavity[2, 1]
-        var_2 = spread + cavity[3, 1]
-        h = (mean + cavity[2, 0] + offset) / math.sqrt(var_1)
-        k = (cavity[3, 0] + offset - mean) / math.sqrt(var_2)
-        if outcome[g] == 2:
-            normaliser = win_log_normaliser(-k)
-        elif outcome[g] == 0:
-            normaliser = win_log_normaliser(-h)
-        else:
-            scale = 1.0 / math.sqrt(var_1 * var_2)
-            rho_bar = math.sqrt(spread * (cavity[2, 1] + cavity[3, 1]) + cavity[2, 1] * cavity[3, 1]) * scale
-            if split:
-                normaliser = split_log_probability(h, k, -spread * scale, rho_bar)
-            else:
-                normaliser = quadrant_log_probability(h, k, -spread * scale, rho_bar)
+        if not proper:
+            continue
+        normaliser = game_log_probability(
+            outcome[g], cavity[0, 0] - cavity[1, 0], advantage, noise, cavity[0, 1] + cavity[1, 1],
+            cavity[2, 0] + offset, cavity[2, 1], cavity[3, 0] + offset, cavity[3, 1], split,
+        )  # fmt: skip
         foreseen += weight[g] * normaliser
         total += weight[g] * (normaliser - absorbed)
     for i in range(n):
