@@ -7,14 +7,21 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
+from typing import Any, Final
+from unittest.mock import patch
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.fitted import Fit
+from ttt_cli.kernels import ttt as kernels
+from ttt_cli.models.pairs import merge_games
 from ttt_cli.models.registry import load
 from ttt_cli.timeline import Timeline, build_timeline
+
+PLAIN_SWEEPS: Final = 6
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -39,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _show("nodes", f"{timeline.n_nodes:,}")
 
     _timed_fit(build_timeline(simulate(Plan(games=1000)).games()), plan, solver)  # load the kernels
+    _report_passes(timeline, _pass_seconds(timeline, plan))
     fitted, sweeps, seconds = _timed_fit(timeline, plan, solver)
     _report(timeline, fitted, sweeps, seconds)
 
@@ -66,6 +74,36 @@ def _timed_fit(timeline: Timeline, plan: Plan, solver: SolverConfig) -> tuple[Fi
     fitted = model.fit(timeline, params, solver, on_sweep=lambda *_: ends.append(time.perf_counter()))
     total = time.perf_counter() - start
     return fitted, [after - before for before, after in pairwise(ends)] or [total], total
+
+
+def _pass_seconds(timeline: Timeline, plan: Plan) -> float:
+    """Processor seconds of one plain pass over all games, forward or backward: the median of those of a few sweeps."""
+    spent: list[float] = []
+
+    def timed(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            clock = time.process_time()
+            result = kernel(*arguments)
+            spent.append(time.process_time() - clock)
+            return result
+
+        return call
+
+    names = ("sweep_forward", "sweep_backward")
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(patch.object(kernels, name, timed(getattr(kernels, name))))
+        plain = SolverConfig(tol=1e-300, max_sweeps=PLAIN_SWEEPS, accelerate=False)
+        _timed_fit(timeline, plan, plain)
+    return statistics.median(spent[len(names) :])  # the first sweep finds no sites yet
+
+
+def _report_passes(timeline: Timeline, seconds: float) -> None:
+    pairs = len(merge_games(timeline, colours=False))
+    _show("merged pairs", f"{pairs:,}")
+    _show("cpu seconds per plain pass", f"{seconds:.4f} (a sweep has two)")
+    _show("ns per game and pass", f"{seconds / timeline.n_games * 1e9:.1f}")
+    _show("ns per merged pair and pass", f"{seconds / pairs * 1e9:.1f}")
 
 
 def _report(timeline: Timeline, fitted: Fit, sweeps: list[float], seconds: float) -> None:

@@ -22,6 +22,7 @@ import csv
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -72,6 +73,9 @@ LEFT_OUT: Final = {
     ("Semmering Match AUT",),
 }
 
+# Days that no calendar has -> as much of the date as can be right.
+DATES: Final = {"1926.06.31": "1926.06.??"}
+
 # (event, site) where the round stands in the column of the site -> event, site, round.
 SHIFTED: Final = {
     ("Prague ol", "12"): ("Prague ol", "Prague", "12"),
@@ -80,8 +84,9 @@ SHIFTED: Final = {
 
 
 def corrected(row: Row) -> Row:
-    """The row with one name per player and its columns in their places."""
+    """The row with one name per player, a date that exists, and its columns in their places."""
     fixed = dict(row)
+    fixed["date"] = DATES.get(row["date"], row["date"])
     for side in ("white", "black"):
         fixed[side] = NAMES.get(row[side], row[side])
     event, site = row["event"], row["site"]
@@ -123,9 +128,22 @@ def read_rows(path: Path) -> list[Row]:
     for line, row in enumerate(rows, start=2):
         if row["result"] not in RESULTS or not row["white"] or row["white"] == row["black"]:
             raise ValueError(f"{path}:{line}: not a game: {row}")
+        if not _exists(DATES.get(row["date"], row["date"])):
+            raise ValueError(f"{path}:{line}: not a date: {row['date']}")
         if any('"' in text or "\\" in text for text in row.values()):
             raise ValueError(f"{path}:{line}: a quotation mark or backslash in a tag")
     return rows
+
+
+def _exists(text: str) -> bool:
+    """Whether a date can be: a day of the calendar, or a month or a year with the rest unknown."""
+    parts = text.split(".")
+    known = parts[: parts.index("??")] if "??" in parts else parts
+    try:
+        date(*[*map(int, known), 1, 1][:3])
+    except ValueError:
+        return False
+    return len(parts) == 3 and len(known) > 0 and set(parts[len(known) :]) <= {"??"}
 
 
 def main() -> None:

@@ -6,10 +6,22 @@ import io
 import re
 import runpy
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 import chess.pgn
+import numpy as np
 import pytest
+from pandas import DataFrame
+
+from ttt_cli import fit, read_games
+from ttt_cli.games.table import (
+    GAME_COLUMNS,
+    PRECISION_DAY,
+    PRECISION_MONTH,
+    PRECISION_YEAR,
+    Games,
+)
 
 SAMPLE = Path(__file__).parents[1] / "sample_pgn"
 ROSTER = ["Event", "Site", "Date", "Round", "White", "Black", "Result"]
@@ -47,6 +59,16 @@ def classics() -> list[dict[str, str]]:
     return rows
 
 
+@pytest.fixture(scope="module")
+def games() -> Games:
+    return read_games(SAMPLE / "classics.pgn")
+
+
+@pytest.fixture(scope="module")
+def skills(games: Games) -> DataFrame:
+    return fit(games).skills()
+
+
 def test_classics_are_all_there(classics: list[dict[str, str]]) -> None:
     assert len(classics) == 16_850
     assert len({name for row in classics for name in (row["White"], row["Black"])}) == 622
@@ -58,6 +80,8 @@ def test_classics_have_two_players_and_a_date_and_are_sorted(classics: list[dict
         assert row["White"] != row["Black"]
         assert "?" not in row["White"] + row["Black"]
         assert re.fullmatch(r"1[89]\d\d\.(\?\?\.\?\?|\d\d\.(\?\?|\d\d))", row["Date"])
+        known = row["Date"].partition(".??")[0].split(".")
+        assert date(*[*map(int, known), 1, 1][:3])
     dates = [row["Date"] for row in classics]
     assert dates == sorted(dates)
     assert (dates[0][:4], dates[-1][:4]) == ("1834", "1941")
@@ -78,6 +102,7 @@ def test_the_script_corrects_what_the_readme_lists(tmp_path: Path, monkeypatch: 
         '1851.??.??,"Anderssen, Adolf","Szen, Josef",0-1,,,\n'  # another game
         '1850.??.??,"Bird, Henry Edward","Boden, Samuel Standige",1-0,London,London,\n'
         '1931.??.??,Savielly Tartakower,"Sultan Khan, Mir",0-1,Semmering Match AUT,10,\n'
+        '1926.06.31,"Reti, Richard","Steiner, Endre",1-0,Budapest,Budapest,6\n'
         '1932.??.??,"Sultan Khan, Mir",Fred Dewhirst Yates,1-0,London ENG,2,\n'
         '1867.??.??,"Anderssen, Adolf","Mieses, Jacques",1-0,Breslau m,Breslau,\n',
         encoding="utf-8",
@@ -92,8 +117,67 @@ def test_the_script_corrects_what_the_readme_lists(tmp_path: Path, monkeypatch: 
         ["1-0", "1851.??.??", "Anderssen, Adolf", "Szen, Jozsef", "London", "1"],
         ["0-1", "1851.??.??", "Anderssen, Adolf", "Szen, Jozsef", "?", "?"],
         ["1-0", "1867.??.??", "Anderssen, Adolf", "Mieses, Samuel", "Breslau", "?"],
+        ["1-0", "1926.06.??", "Reti, Richard", "Steiner, Endre", "Budapest", "6"],
         ["1-0", "1932.??.??", "Sultan Khan, Mir", "Yates, Frederick", "London", "2"],
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["1926.06.31", "1926.02.30", "1926.13.??", "1926.??.01", "????.??.??", "1926"]
+)
+def test_the_script_refuses_a_date_that_cannot_be_unless_it_is_corrected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    facts = tmp_path / "results.csv"
+    facts.write_text(f"date,white,black,result,event,site,round\n{text},a,b,1-0,,,\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["make_classics.py", str(facts), "-o", str(tmp_path / "made.pgn")])
+    script = runpy.run_path(str(SAMPLE / "make_classics.py"))
+    if text in script["DATES"]:
+        assert script["read_rows"](facts)
+    else:
+        with pytest.raises(ValueError, match=r"results\.csv:2: not a date"):
+            script["read_rows"](facts)
+
+
+def test_every_record_of_the_classics_is_read_and_none_needs_repair(games: Games) -> None:
+    assert (games.report.rows, games.report.used, len(games)) == (16_850, 16_850, 16_850)
+    assert games.report.problems == ()
+    assert games.report.dropped == {}
+    precisions = Counter(games.date_precision.tolist())
+    assert precisions == {PRECISION_YEAR: 16_572, PRECISION_MONTH: 32, PRECISION_DAY: 246}
+
+
+@pytest.mark.parametrize("name", ["classics.pgn", "famous.pgn"])
+def test_both_readers_find_the_same_games(games: Games, name: str) -> None:
+    ours = games if name == "classics.pgn" else read_games(SAMPLE / name)
+    theirs = read_games(SAMPLE / name, reader="chess")
+    assert ours.players == theirs.players
+    for column in GAME_COLUMNS:
+        if column != "source_line":
+            assert np.array_equal(getattr(ours, column), getattr(theirs, column)), column
+
+
+@pytest.mark.parametrize(
+    ("year", "leader"),
+    [
+        ("1858", "Morphy, Paul"),
+        ("1872", "Steinitz, William"),
+        ("1896", "Lasker, Emanuel"),
+        ("1921", "Capablanca, Jose Raul"),
+    ],
+)
+def test_the_leaders_of_their_time_lead(skills: DataFrame, year: str, leader: str) -> None:
+    active = skills[(skills["period"] == year) & (skills["games"] > 0)]
+    assert active.loc[active["mean"].idxmax(), "player"] == leader
+
+
+def test_uncertainty_grows_while_nothing_is_played(skills: DataFrame) -> None:
+    morphy = skills[skills["player"] == "Morphy, Paul"].set_index("period")
+    years = morphy.loc["1859":"1862"]  # type: ignore[misc]
+    assert years["games"].tolist() == [12, 0, 0, 0]
+    assert years["sd"].is_monotonic_increasing
+    assert years["sd"].is_unique
+    assert morphy["sd"].idxmin() == "1858"
 
 
 def test_famous_games_are_legal_and_end_as_they_did() -> None:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ttt_cli.cli.simulate import command
+from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.simulate import Plan
 
 SMALL = ["--players", "20", "--years", "5", "--games", "100"]
@@ -51,3 +52,26 @@ def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
     CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
     assert truth.exists()
+
+
+def test_what_is_replaced_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False)
+    assert "replaced" not in first.stderr
+    Path("mine.csv").unlink()
+    again = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False)
+    assert again.stderr.splitlines()[0] == "mine.skills.csv exists and will be replaced"
+
+
+@pytest.mark.parametrize("arguments", [["-o", "none/mine.csv"], ["-o", "mine.csv", "--movetext", "9"]])
+def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("drawing began")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", never)
+    with pytest.raises(ConfigError):
+        CliRunner().invoke(command, [*SMALL, *arguments], catch_exceptions=False)
+    assert not list(tmp_path.iterdir())

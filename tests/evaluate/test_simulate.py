@@ -1,18 +1,11 @@
-"""The simulator draws from the model it names: frequencies, walks, careers, files."""
+"""The simulator draws from the model it names: frequencies, walks, careers."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from statistics import NormalDist
 
-import chess.pgn
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,9 +14,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.simulate import Plan, Simulated, save, simulate
+from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
 from ttt_cli.games.table import DRAW, WIN
-from ttt_cli.progress import Bar
 
 COLUMNS = ("date", "white", "black", "outcome", "player", "year", "skill")
 PLAN = Plan(players=300, years=40, games=5_000, seed=7)
@@ -168,104 +160,7 @@ def test_impossible_plans_are_refused_with_a_hint(wrong: dict[str, object], word
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("dates", ["year", "day"])
-def test_csv_and_truth_hold_what_was_drawn(tmp_path: Path, dates: str) -> None:
-    simulated = simulate(replace(PLAN, games=500, dates=dates))  # type: ignore[arg-type]
-    save(simulated, tmp_path / "it's.csv", tmp_path / "truth.csv")
-    rows = list(csv.DictReader((tmp_path / "it's.csv").read_text(encoding="utf-8").splitlines()))
-    days = np.datetime_as_string(simulated.date.astype("datetime64[D]"), unit="Y" if dates == "year" else "D")
-    names = simulated.players
-    assert [row["date"] for row in rows] == days.tolist()
-    assert [row["white"] for row in rows] == [names[i] for i in simulated.white]
-    assert [row["black"] for row in rows] == [names[i] for i in simulated.black]
-    assert [row["result"] for row in rows] == [("0-1", "1/2-1/2", "1-0")[code] for code in simulated.outcome]
-    truth = list(csv.DictReader((tmp_path / "truth.csv").read_text(encoding="utf-8").splitlines()))
-    assert [(row["player"], int(row["period"])) for row in truth] == [
-        (names[i], year) for i, year in zip(simulated.player, simulated.year, strict=True)
-    ]
-    assert [float(row["skill"]) for row in truth] == simulated.skill.tolist()
-    assert {path.name for path in tmp_path.iterdir()} == {"it's.csv", "truth.csv"}
-
-
-def test_pgn_games_are_legal_and_as_long_as_asked(tmp_path: Path) -> None:
-    simulated = simulate(replace(PLAN, games=60))
-    sizes = []
-    for movetext in (0, 700):
-        place = tmp_path / f"{movetext}.PGN"
-        save(simulated, place, movetext=movetext)
-        sizes.append(place.stat().st_size)
-    assert 700 <= (sizes[1] - sizes[0]) / 60 < 720
-    text = place.read_text(encoding="ascii")
-    assert max(map(len, text.split("\n"))) < 80
-    stream = io.StringIO(text)
-    for code, white, black in zip(simulated.outcome, simulated.white, simulated.black, strict=True):
-        game = chess.pgn.read_game(stream)
-        assert game is not None
-        assert not game.errors
-        assert game.end().ply() > 100
-        assert game.headers["White"] == simulated.players[white]
-        assert game.headers["Black"] == simulated.players[black]
-        assert game.headers["Result"] == ("0-1", "1/2-1/2", "1-0")[code]
-    assert chess.pgn.read_game(stream) is None
-
-
 def test_names_widen_so_that_they_sort_like_the_players() -> None:
     simulated = replace(simulate(replace(PLAN, games=5)), plan=replace(PLAN, players=1_000_000))
     assert simulated.players[0] == "Player 0000001"
     assert simulated.players[-1] == "Player 1000000"
-
-
-def test_a_csv_takes_no_moves_and_two_tables_need_two_files(tmp_path: Path) -> None:
-    simulated = simulate(replace(PLAN, games=5))
-    with pytest.raises(ConfigError, match="moves"):
-        save(simulated, tmp_path / "games.csv", movetext=100)
-    with pytest.raises(ConfigError, match="one file"):
-        save(simulated, tmp_path / "games.csv", tmp_path / "games.csv")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_missing_folder_is_an_error_of_the_user(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be written") as caught:
-        save(simulate(replace(PLAN, games=5)), tmp_path / "none" / "games.csv")
-    assert caught.value.where == str(tmp_path / "none" / "games.csv")
-
-
-def test_a_stream_gets_the_games(tmp_path: Path) -> None:
-    simulated = simulate(replace(PLAN, games=5))
-    stream = io.BytesIO()
-    save(simulated, stream)
-    save(simulated, tmp_path / "games.csv")
-    assert stream.getvalue() == (tmp_path / "games.csv").read_bytes()
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        save(simulate(replace(PLAN, games=5)), pipe)
-        assert os.read(reader, 1 << 12).startswith(b"date,white,black,result\n")
-    finally:
-        os.close(reader)
-    assert pipe.is_fifo()
-
-
-class Interrupting:
-    """Progress that is interrupted, as by Ctrl-C, when work advances."""
-
-    @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-        yield self
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        raise KeyboardInterrupt
-
-
-def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path) -> None:
-    place = tmp_path / "games.pgn"
-    place.write_text("before", encoding="ascii")
-    with pytest.raises(KeyboardInterrupt):
-        save(simulate(replace(PLAN, games=5)), place, tmp_path / "truth.csv", progress=Interrupting())
-    assert [path.name for path in tmp_path.iterdir()] == ["games.pgn"]
-    assert place.read_text(encoding="ascii") == "before"

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import NORMAL, emit, on_terminal, say, voice
+from ttt_cli.cli.console import emit, on_terminal, say
 from ttt_cli.cli.options import format_option, output_option, run_option, set_option, verbosity_options
 
 if TYPE_CHECKING:
+    from ttt_cli.evaluate.grid import EvidenceGrid
     from ttt_cli.runs.run import Run
 
 NOT_CONVERGED = 4
@@ -21,6 +22,11 @@ NOT_CONVERGED = 4
     "--grid", metavar="AXES", help="A grid: beta,tau (the paper's axes) or beta=200:800:7,tau=20:200:7[:log]."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes for a grid; default what pays off.")
+@click.option(
+    "--scores", is_flag=True, help="Also predict each period from earlier ones only, and score that."
+)
+@click.option("--from", "since", metavar="YEAR", help="The first period to score; default the run's first.")
+@click.option("--every", type=click.IntRange(min=1), help="Fit again after so many periods; default 1.")
 @set_option
 @run_option
 @format_option
@@ -31,6 +37,9 @@ def command(
     context: click.Context,
     grid: str | None,
     jobs: int | None,
+    scores: bool,
+    since: str | None,
+    every: int | None,
     overrides: tuple[str, ...],
     run: str | None,
     fmt: str | None,
@@ -38,37 +47,60 @@ def command(
 ) -> None:
     """The log-evidence of a run beside the naive model, or its surface over a grid of parameters.
 
-    Points of a grid are kept in the run as they finish: an interrupted grid goes on where it stopped. With
-    several points the one of highest evidence is marked. Exit code 4: not everything converged.
+    The leave-one-out score stands beside it, with --scores the prequential ones too (docs/evidence.md).
+    Points of a grid are kept in the run as they finish: an interrupted grid goes on where it stopped. The
+    point of highest evidence is marked. Exit code 4: not everything converged.
     """
     from ttt_cli.runs.run import open_run
-    from ttt_cli.views.evidence import evidence_report
 
+    if not scores and (since is not None or every is not None):
+        raise click.UsageError("--from and --every go with --scores")
+    if scores and grid is not None:
+        raise click.UsageError("--scores and --grid do not go together")
     opened = open_run(run)
     if grid is None:
         if jobs is not None or overrides:
             raise click.UsageError("--jobs and -s go with --grid")
-        emit(evidence_report(opened.meta), fmt, out=out)
-        context.exit(0 if opened.meta.converged else NOT_CONVERGED)
-    context.exit(_grid(opened, grid, overrides, jobs, fmt, out))
+        context.exit(_report(opened, scores, since, every or 1, fmt, out))
+    found = _compute(opened, grid, overrides, jobs)
+    context.exit(_show(found, fmt, out))
 
 
-def _grid(
-    run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None, fmt: str | None, out: str
-) -> int:
-    from ttt_cli.cli.heatmap import print_heatmap
+def _report(run: Run, scores: bool, since: str | None, every: int, fmt: str | None, out: str) -> int:
+    from ttt_cli.views.evidence import evidence_report
+
+    report, converged = evidence_report(run.meta), run.meta.converged
+    if scores:
+        from ttt_cli.evaluate.scores import prequential
+        from ttt_cli.views.scores import with_scores
+
+        found = prequential(run, since, every, progress=progress())
+        report, converged = with_scores(report, found), converged and found.converged
+    emit(report, fmt, out=out)
+    return 0 if converged else NOT_CONVERGED
+
+
+def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> EvidenceGrid:
     from ttt_cli.evaluate.grid import evidence_grid
-    from ttt_cli.views.evidence import evidence_surface
 
-    keys, points = evidence_grid(run, grid, overrides, jobs=jobs, progress=progress())
-    surface = evidence_surface(keys, points)
-    if fmt is None and out == "-" and on_terminal() and len(keys) == 2:
-        print_heatmap(surface)
-    else:
-        emit(surface.rows, fmt, out=out)
-        best = ", ".join(f"{key} {value:g}" for key, value in zip(keys, surface.best, strict=True))
-        say(f"best of {len(points):,} points: {best}", level=NORMAL)
-    missed = sum(not point.converged for point in points)
+    try:
+        return evidence_grid(run, grid, overrides, jobs=jobs, progress=progress())
+    except KeyboardInterrupt:
+        say(f"{run.name} keeps the points that were finished: the same command goes on from there")
+        raise
+
+
+def _show(grid: EvidenceGrid, fmt: str | None, out: str) -> int:
+    from ttt_cli.cli.heatmap import draw_surface
+    from ttt_cli.views.evidence import evidence_surface, surface_rows
+
+    surface = evidence_surface(grid)
+    if not (fmt is None and out == "-" and on_terminal() and draw_surface(surface)):
+        emit(surface_rows(surface), fmt, out=out)
+        say(f"the best of {len(grid.points):,}: {surface.best_words}")
+    if surface.edges:
+        say("the best point lies on the edge of the grid", f"hint: try {', '.join(surface.edges)}")
+    missed = sum(not point.converged for point in grid.points)
     if missed:
-        say(f"{missed:,} of {len(points):,} points did not converge", level=voice.level)
+        say(f"{missed:,} of {len(grid.points):,} points did not converge")
     return NOT_CONVERGED if missed else 0

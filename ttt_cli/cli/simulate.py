@@ -62,13 +62,16 @@ def command(output: str, truth: Path | None, movetext: int, **options: Any) -> N
 
     Who meets whom does not depend on skill, so that a fit of the games can be judged by the truth.
     """
-    from ttt_cli.evaluate.simulate import Plan, save, simulate
+    from ttt_cli.evaluate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulated_files import check_places, save
 
-    shown = progress()
-    simulated = simulate(Plan(**options), shown)
+    plan = Plan(**options)
     games = sys.stdout.buffer if output == "-" else Path(output)
     if truth is None and isinstance(games, Path) and (games.is_file() or not games.exists()):
         truth = games.with_suffix(".skills.csv")
-    save(simulated, games, truth, movetext=movetext, progress=shown)
+    for standing in check_places(games, truth, movetext=movetext):
+        say(f"{standing} exists and will be replaced")
+    shown = progress()
+    save(simulate(plan, shown), games, truth, movetext=movetext, progress=shown)
     places = ", ".join(str(place) for place in ("stdout" if output == "-" else output, truth) if place)
     say(f"{options['games']:,} games of {options['players']:,} players: {places}")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from time import monotonic
+from typing import Any, Final
 
 from ttt_cli.config.axes import Axis, parse_axes
 from ttt_cli.config.document import Document, dotted
 from ttt_cli.config.load import override
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.executors import available_cores, run_chains
 from ttt_cli.fitted import Fit
@@ -23,58 +27,58 @@ from ttt_cli.runs.meta import canonical
 from ttt_cli.runs.run import Run
 from ttt_cli.timeline import Timeline, build_timeline
 
-CHAIN = 5  # points that start from each other; shorter chains are shared out more evenly
-SMALL = 2_000_000  # games times points up to which starting processes costs more than it saves
+CHAIN: Final = 5  # points at most that start from each other; shorter chains are shared out more evenly
+CHAINS: Final = 8  # so many at least, while there are points enough
+SMALL: Final = 2_000_000  # games times points up to which starting processes costs more than it saves
+MOST: Final = 100_000  # points of a grid
+PAUSE: Final = 0.5  # seconds at least between two times that points are stored
+
+
+@dataclass(frozen=True)
+class EvidenceGrid:
+    """The evidence over a grid: a point for every combination of the axes' values.
+
+    `known`: how many points the run held before. `open_ends`: by axis, whether the parameter may be lower than
+    the axis's first value and higher than its last.
+    """
+
+    axes: tuple[Axis, ...]
+    points: tuple[EvidencePoint, ...]
+    known: int
+    open_ends: Mapping[str, tuple[bool, bool]]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The parameters that vary."""
+        return tuple(axis.key for axis in self.axes)
 
 
 @dataclass
-class _Fitter:
-    """Fits one timeline at point after point, starting each from the one before."""
+class Fitter:
+    """Fits one timeline at point after point, starting each from the one before; `axes` name a point in errors."""
 
     timeline: Timeline
     model: str
     solver: SolverConfig
+    axes: tuple[str, ...] = ()
     last: Fit | None = field(default=None, repr=False)
 
     def step(self, params: Params, *, fresh: bool) -> EvidencePoint:
-        self.last = registry.load(self.model).fit(
-            self.timeline, params, self.solver, start=None if fresh else self.last
-        )
+        """The evidence at one point. Raises ConfigError, naming the point, when the model cannot take it."""
+        near = None if fresh or self.last is None or not self.last.status.converged else self.last
+        try:
+            self.last = registry.load(self.model).fit(self.timeline, params, self.solver, start=near)
+        except ConfigError as error:
+            place = ", ".join(f"{key}={getattr(params, key):g}" for key in self.axes)
+            raise ConfigError(error.message, where=f"--grid at {place}", hint=error.hint) from error
         return EvidencePoint(
             asked=params.model_dump(),
             params=self.last.params,
-            log_evidence=self.last.log_evidence,
+            log_evidence=float(self.last.log_evidence),
             converged=self.last.status.converged,
             sweeps=self.last.status.sweeps,
-            remaining_error=self.last.status.remaining_error,
+            remaining_error=float(self.last.status.remaining_error),
         )
-
-
-def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
-    """The parameters at every point, the last axis running fastest, back and forth so that neighbours follow.
-
-    Raises ConfigError for values that the model does not take.
-    """
-    points = []
-    forth = True
-    for outer in product(*(axis.values for axis in axes[:-1])):
-        line = axes[-1].values if forth else axes[-1].values[::-1]
-        forth = not forth
-        for value in line:
-            values: Mapping[str, Any] = dict(zip((axis.key for axis in axes), (*outer, value), strict=True))
-            points.append(with_overrides(resolved, values).params)
-    return points
-
-
-def evaluate_points(
-    timeline: Timeline, resolved: Resolved, points: Sequence[Params], *, jobs: int | None = None
-) -> Iterator[EvidencePoint]:
-    """Fit at every point and yield each as soon as it is there. `jobs` None: as many as pay off."""
-    chains = [points[at : at + CHAIN] for at in range(0, len(points), CHAIN)]
-    if jobs is None:
-        jobs = 1 if timeline.n_games * len(points) < SMALL else available_cores()
-    fitter = _Fitter(timeline, resolved.model.NAME, resolved.config.solver)
-    yield from run_chains(fitter, chains, jobs)
 
 
 def evidence_grid(
@@ -84,28 +88,76 @@ def evidence_grid(
     *,
     jobs: int | None = None,
     progress: Progress = SILENT,
-) -> tuple[tuple[str, ...], list[EvidencePoint]]:
-    """The evidence of a run's games over a grid: the keys of its axes and all points.
+) -> EvidenceGrid:
+    """The evidence of a run's games over a grid.
 
     `spec` is `beta,tau` or the like (`ttt_cli.config.axes`), `overrides` change model and solver of the run's config
     (`model.draw_margin=200`). Points that the run holds already are not computed again; new ones are stored as they
-    finish. Raises ConfigError.
+    finish, also when the work is interrupted. `jobs`: how many processes, None for as many as pay off; results do
+    not depend on it. Raises ConfigError, RunError, WorkerLost.
     """
-    resolved = _with_run_config(run, overrides)
-    axes = parse_axes(spec, numeric_params(resolved))
+    symbols = aliases(registry.load(run.meta.model).Params)
+    resolved = run_config(run, overrides)
+    axes = parse_axes(spec, numeric_params(resolved), symbols)
+    _refuse_fixed_axes(axes, overrides, symbols)
     points = grid_points(resolved, axes)
-    known = {point.point: point for point in run.evidence_points() if _good_enough(point, resolved)}
-    wanted = {params_key(params): params for params in points}
-    missing = [params for key, params in wanted.items() if key not in known]
-    with progress.task("grid", total=len(wanted), unit="point") as bar:
-        bar.advance(len(wanted) - len(missing))
-        if missing:
-            timeline = build_timeline(run.stored_games(), resolved.config.data.period)
-            for point in evaluate_points(timeline, resolved, missing, jobs=jobs):
-                run.store_evidence([point])
-                known[point.point] = point
+    stored = {point.point: point for point in run.evidence_points()}
+    solver = resolved.config.solver
+    found = {key: stored[key] for key in map(params_key, points) if good_enough(stored.get(key), solver)}
+    known = len(found)
+    chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
+    missing = len(points) - known
+    if missing:
+        data = resolved.config.data
+        timeline = build_timeline(run.stored_games(), data.period, data.colours)
+        jobs = jobs or jobs_that_pay(timeline.n_games, missing)
+        fitter = Fitter(timeline, resolved.model.NAME, solver, tuple(axis.key for axis in axes))
+        label = f"grid, {known:,} known" if known else "grid"
+        with (
+            progress.task(label, total=missing, unit="points") as bar,
+            storing_points(run) as keep,
+            closing(run_chains(fitter, chains, jobs)) as results,
+        ):
+            for point in results:
+                keep(point)
+                found[point.point] = point
                 bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-    return tuple(axis.key for axis in axes), [known[key] for key in wanted]
+    ends = {axis.key: open_ends(resolved, axis) for axis in axes}
+    return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known, ends)
+
+
+def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
+    """The parameters at every point, the last axis running fastest, back and forth so that neighbours follow.
+
+    Raises ConfigError for values that the model does not take, and for more than MOST points.
+    """
+    size = math.prod(len(axis.values) for axis in axes)
+    if size > MOST:
+        raise ConfigError(f"the grid has {size:,} points", hint=f"ask for at most {MOST:,}")
+    fields = resolved.model.Params.model_fields
+    points = []
+    forth = True
+    for outer in product(*(axis.values for axis in axes[:-1])):
+        line = axes[-1].values if forth else axes[-1].values[::-1]
+        forth = not forth
+        for value in line:
+            values: dict[str, Any] = dict(zip((axis.key for axis in axes), (*outer, value), strict=True))
+            for key, number in values.items():
+                if fields[key].annotation is int and number.is_integer():
+                    values[key] = int(number)
+            points.append(with_overrides(resolved, values).params)
+    return points
+
+
+def make_chains(points: Sequence[Params]) -> list[Sequence[Params]]:
+    """Neighbouring points in pieces, by their number alone: what is known or how many work changes nothing."""
+    size = min(CHAIN, max(1, len(points) // CHAINS))
+    return [points[at : at + size] for at in range(0, len(points), size)]
+
+
+def jobs_that_pay(games: int, points: int) -> int:
+    """How many processes to use when nobody says."""
+    return 1 if games * points < SMALL else available_cores()
 
 
 def params_key(params: Params) -> str:
@@ -113,12 +165,51 @@ def params_key(params: Params) -> str:
     return canonical(params.model_dump())
 
 
-def _good_enough(point: EvidencePoint, resolved: Resolved) -> bool:
-    """A point that failed, or was computed to a wider tolerance, is computed again."""
-    return point.converged and point.remaining_error <= resolved.config.solver.tol
+def good_enough(point: EvidencePoint | None, solver: SolverConfig) -> bool:
+    """Whether a stored point can stand: converged to the tolerance, or not to be had in that many sweeps."""
+    if point is None:
+        return False
+    if point.remaining_error <= solver.tol:
+        return point.converged
+    return not point.converged and point.sweeps >= solver.max_sweeps
 
 
-def _with_run_config(run: Run, overrides: Sequence[str]) -> Resolved:
+def open_ends(resolved: Resolved, axis: Axis) -> tuple[bool, bool]:
+    """Whether the model takes values below and above those of the axis."""
+
+    def taken(value: float) -> bool:
+        try:
+            with_overrides(resolved, {axis.key: value})
+        except ConfigError:
+            return False
+        return True
+
+    low, high = axis.values[0], axis.values[-1]
+    return taken(math.nextafter(low, -math.inf)), taken(math.nextafter(high, math.inf))
+
+
+@contextmanager
+def storing_points(run: Run) -> Iterator[Callable[[EvidencePoint], None]]:
+    """A function that keeps points in the run: some at a time, and in the end, however that comes, the rest."""
+    pending: list[EvidencePoint] = []
+    stored = monotonic()
+
+    def keep(point: EvidencePoint) -> None:
+        nonlocal stored
+        pending.append(point)
+        if monotonic() - stored >= PAUSE:
+            run.store_evidence(pending)
+            pending.clear()
+            stored = monotonic()
+
+    try:
+        yield keep
+    finally:
+        run.store_evidence(pending)
+
+
+def run_config(run: Run, overrides: Sequence[str]) -> Resolved:
+    """The config of a run with `KEY=VALUE` overrides on top. Raises ConfigError for keys outside model and solver."""
     document = override(Document(values=run.meta.config), overrides)
     for path in sorted(document.overridden):
         if path[0] not in ("model", "solver") or path == ("model", "name"):
@@ -128,3 +219,18 @@ def _with_run_config(run: Run, overrides: Sequence[str]) -> Resolved:
                 hint="fit them again with `ttt fit`",
             )
     return resolve(document)
+
+
+def _refuse_fixed_axes(axes: Sequence[Axis], overrides: Sequence[str], symbols: Mapping[str, str]) -> None:
+    document = override(Document(), overrides)
+    fixed = {symbols.get(str(path[-1]), path[-1]): path for path in document.overridden if path[0] == "model"}
+    for axis in axes:
+        if axis.key in fixed:
+            raise ConfigError(
+                f"{axis.key} varies over the grid",
+                where=document.where(fixed[axis.key]),
+                hint=f"leave it out, or take {axis.key} from the grid",
+            )
+
+
+_storing, _with_run_config = storing_points, run_config

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-import shutil
-import tempfile
-import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from statistics import NormalDist
-from typing import BinaryIO, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.files import replacing
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
 from ttt_cli.progress import SILENT, Progress
 
 Dates = Literal["year", "day"]
 
 _BLOCK: Final = 1 << 20  # games drawn at a time: bounds the memory of one step
-_PGN_BLOCK: Final = 1 << 16
 _ZEAL: Final = 1.0  # sd of the logarithm of how often a player plays
 _BOUNDS: Final = {
     **dict.fromkeys(("prior_mean", "white_advantage", "growth"), (-math.inf, math.inf)),
@@ -37,10 +30,6 @@ _BOUNDS: Final = {
     "draw_probability": (0, 0.999999),
     "travel": (0, 1),
 }
-_SHUFFLES: Final = ("Nf3", "Nf6", "Ng1", "Ng8")
-_RESULTS: Final = {LOSS: "0-1", DRAW: "1/2-1/2", WIN: "1-0"}
-_SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
-_SQL_DATE: Final = "DATE '1970-01-01' + date"
 
 
 @dataclass(frozen=True)
@@ -278,122 +267,3 @@ def _outcomes(plan: Plan, difference: NDArray[np.float64], rng: np.random.Genera
     lead = rng.normal(0.0, math.sqrt(2) * plan.beta, len(difference))
     lead += difference + plan.white_advantage
     return np.where(lead > plan.margin, WIN, np.where(lead < -plan.margin, LOSS, DRAW)).astype(np.int8)
-
-
-def save(
-    simulated: Simulated,
-    games: Path | BinaryIO,
-    truth: Path | None = None,
-    *,
-    movetext: int = 0,
-    progress: Progress = SILENT,
-) -> None:
-    """Write the games, as PGN when the name ends in .pgn and else as CSV, and the true skills as CSV.
-
-    Games: `date,white,black,result`; a PGN game carries about `movetext` bytes of legal moves.
-    Truth: `player,period,skill`. Files appear complete or not at all.
-    Raises ConfigError for moves in a CSV, one place for both, and a place that cannot be written to.
-    """
-    pgn = isinstance(games, Path) and games.suffix.lower() == ".pgn"
-    if movetext and not pgn:
-        raise ConfigError("a CSV has no room for moves", hint="leave movetext out, or name a .pgn file")
-    if truth is not None and truth == games:
-        raise ConfigError("games and true skills go to one file", where=str(truth), hint="name two files")
-    with _filled(games) as part, _filled(truth) as truth_part:
-        if truth_part:
-            _write_truth(simulated, truth_part)
-        if part and pgn:
-            _write_pgn(simulated, part, movetext, progress)
-        elif part:
-            _write_csv(simulated, part)
-
-
-@contextmanager
-def _filled(target: Path | BinaryIO | None) -> Iterator[Path | None]:
-    """A file to write to, whose content the target gets at the end of a block that succeeds."""
-    try:
-        if target is None:
-            yield None
-        elif isinstance(target, Path) and (target.is_file() or not target.exists()):
-            with replacing(target) as part:
-                yield part
-        else:  # a stream, a pipe, a device
-            with tempfile.TemporaryDirectory(prefix="ttt-simulate-") as folder:
-                part = Path(folder) / "part"
-                yield part
-                opened = target.open("wb") if isinstance(target, Path) else nullcontext(target)
-                with part.open("rb") as source, opened as sink:
-                    shutil.copyfileobj(source, sink)
-    except OSError as error:
-        if not isinstance(target, Path):
-            raise
-        hint = "name a file in a folder that exists and may be written to"
-        raise ConfigError(f"cannot be written: {error.strerror}", where=str(target), hint=hint) from error
-
-
-def _write_csv(simulated: Simulated, path: Path) -> None:
-    date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
-    columns = [f"{date} AS date", *(f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black"))]
-    columns.append(f"{_SQL_RESULT} AS result")
-    _copy(simulated, ("date", "white", "black", "outcome"), columns, path)
-
-
-def _write_truth(simulated: Simulated, path: Path) -> None:
-    columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
-    _copy(simulated, ("player", "year", "skill"), columns, path)
-
-
-def _sql_name(column: str, simulated: Simulated) -> str:
-    return f"'Player ' || lpad(({column} + 1)::VARCHAR, {simulated.name_width}, '0')"
-
-
-def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], path: Path) -> None:
-    import duckdb
-
-    place = str(path).replace("'", "''")
-    with duckdb.connect() as database:
-        database.register("simulated", {name: getattr(simulated, name) for name in arrays})
-        database.execute(
-            f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, HEADER)"
-        )
-
-
-def _write_pgn(simulated: Simulated, path: Path, movetext: int, progress: Progress) -> None:
-    end = {code: f'"]\n[Result "{text}"]\n\n{_moves(text, movetext)}\n' for code, text in _RESULTS.items()}
-    with (
-        path.open("w", encoding="ascii", newline="\n") as stream,
-        progress.task("writing", total=len(simulated.date), unit="games") as bar,
-    ):
-        for low in range(0, len(simulated.date), _PGN_BLOCK):
-            part = slice(low, low + _PGN_BLOCK)
-            stream.write("\n" if low else "")
-            stream.write("\n".join(_pgn_games(simulated, part, end)))
-            bar.advance(len(simulated.date[part]))
-
-
-def _pgn_games(simulated: Simulated, part: slice, end: dict[int, str]) -> Iterator[str]:
-    unit: Literal["D", "Y"] = "D" if simulated.plan.dates == "day" else "Y"
-    dates = np.datetime_as_string(simulated.date[part].astype("datetime64[D]"), unit=unit).tolist()
-    months = "" if unit == "D" else ".??.??"
-    names = simulated.players
-    rows = zip(
-        dates,
-        *(getattr(simulated, name)[part].tolist() for name in ("white", "black", "outcome")),
-        strict=True,
-    )
-    for date, white, black, outcome in rows:
-        yield (
-            f'[Event "Simulation"]\n[Site "?"]\n[Date "{date.replace("-", ".")}{months}"]\n[Round "?"]\n'
-            f'[White "{names[white]}"]\n[Black "{names[black]}{end[outcome]}'
-        )
-
-
-def _moves(result: str, size: int) -> str:
-    """Knights that go out and back, about `size` bytes of them, and the result."""
-    words: list[str] = []
-    length = 0
-    while length < size:
-        ply = len(words)
-        words.append(f"{ply // 2 + 1}. {_SHUFFLES[ply % 4]}" if ply % 2 == 0 else _SHUFFLES[ply % 4])
-        length += len(words[-1]) + 1
-    return textwrap.fill(" ".join([*words, result]), width=79, break_on_hyphens=False)

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
+    from ttt_cli.evaluate.grid import EvidenceGrid
     from ttt_cli.runs.evidence import EvidencePoint
     from ttt_cli.runs.meta import RunMeta
 
+Place = tuple[float, ...]
+
+_DECIMALS: Final = {
+    "log_evidence": 3,
+    "naive_log_evidence": 3,
+    "gain_per_game": 5,
+    "leave_one_out": 3,
+    "leave_one_out_per_game": 5,
+    "draw_share": 4,
+}
+
 
 def naive_log_evidence(games: float, draw_share: float) -> float:
-    """log-evidence of the model that always predicts the observed share of draws, the rest halved.
+    """log-evidence, in nats, of the model that always predicts the observed share of draws, the rest halved.
 
-    TTT paper, section 4. `games` may be weighted; 0 without games.
+    TTT paper, section 4: this is the exact sum of log probabilities. For the paper's 3,505,366 games with
+    30.3 % draws it is -3,843,663; the paper prints -4,228,005 and speaks of leakage in its approximate
+    inference. `games` may be weighted; 0 without games.
     """
     drawn = games * draw_share
     decided = games - drawn
@@ -27,7 +41,10 @@ def naive_log_evidence(games: float, draw_share: float) -> float:
 
 
 def evidence_report(meta: RunMeta) -> Rows:
-    """The report of one run: one row, evidence first, then how inference ended, then the parameters."""
+    """The report of one run: one row of the games, the evidence, how inference ended, the parameters.
+
+    Evidence in nats; `gain_per_game` is over the naive model. Parameters without a value are left out.
+    """
     naive = naive_log_evidence(meta.weight, meta.draw_share)
     facts: dict[str, Any] = {
         "model": meta.model,
@@ -39,54 +56,95 @@ def evidence_report(meta: RunMeta) -> Rows:
         "log_evidence": meta.log_evidence,
         "naive_log_evidence": naive,
         "gain_per_game": (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0,
+        "leave_one_out": meta.leave_one_out,
+        "leave_one_out_per_game": meta.leave_one_out / meta.weight if meta.weight else 0.0,
         "converged": meta.converged,
         "sweeps": meta.sweeps,
         "remaining_error": meta.remaining_error,
     }
     facts.update((key, value) for key, value in meta.params.items() if value is not None)
-    return Rows(tuple(facts), [tuple(facts.values())], single=True)
+    return Rows(tuple(facts), [tuple(facts.values())], (meta.describe(),), _DECIMALS, single=True)
 
 
 @dataclass(frozen=True)
 class Surface:
-    """The evidence over a grid: `rows` has one row per point in order of the axes, `best` is the index of the best.
+    """The evidence over a grid: `points` by their values on the axes, in order; `ticks` are these values, by axis.
 
-    `gain[i][j]` is the log-evidence at `ticks[0][i]`, `ticks[1][j]`, relative to the best (0 there), None where
-    no point is; only for two axes.
+    `best` is the place of the highest evidence among the converged points, or among all when none has
+    converged. `edges` says in which directions the grid might go on for more: `beta above 600`.
     """
 
     keys: tuple[str, ...]
     ticks: tuple[tuple[float, ...], ...]
-    rows: Rows
-    gain: tuple[tuple[float | None, ...], ...]
-    best: tuple[float, ...]
+    points: Mapping[Place, EvidencePoint]
+    best: Place
+    edges: tuple[str, ...]
+
+    @property
+    def best_words(self) -> str:
+        """The best place in words: `beta 480, tau 60`."""
+        return ", ".join(f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True))
+
+    def drop(self, place: Place) -> float:
+        """By how much the evidence at a place is lower than at the best, nats; infinite where it is no number."""
+        drop = self.points[self.best].log_evidence - self.points[place].log_evidence
+        return math.inf if math.isnan(drop) else drop
 
 
-def evidence_surface(keys: Sequence[str], points: Sequence[EvidencePoint]) -> Surface:
-    """Lay the points of a grid out along its axes. Raises ValueError without points.
-
-    Columns are the axes, then `log_evidence,converged,sweeps,best`; `best` is true for one row.
-    """
-    placed = {tuple(point.params[key] for key in keys): point for point in points}
-    top = max(placed, key=lambda place: placed[place].log_evidence)
-    ticks = tuple(tuple(sorted({place[i] for place in placed})) for i in range(len(keys)))
-    rows = [
-        (*place, point.log_evidence, point.converged, point.sweeps, place == top)
-        for place, point in sorted(placed.items())
-    ]
-    columns = (*keys, "log_evidence", "converged", "sweeps", "best")
+def evidence_surface(grid: EvidenceGrid) -> Surface:
+    """Lay the points of a grid out along its axes."""
+    keys = grid.keys
+    points = dict(sorted((tuple(point.params[key] for key in keys), point) for point in grid.points))
+    best = max(points, key=lambda place: _rank(points[place]))
     return Surface(
-        tuple(keys), ticks, Rows(columns, rows, decimals={"log_evidence": 3}), _gain(ticks, placed, top), top
+        keys=keys,
+        ticks=tuple(tuple(sorted({place[axis] for place in points})) for axis in range(len(keys))),
+        points=points,
+        best=best,
+        edges=tuple(_edges(grid, best)),
     )
 
 
-def _gain(
-    ticks: tuple[tuple[float, ...], ...], placed: dict[tuple[Any, ...], EvidencePoint], top: tuple[Any, ...]
-) -> tuple[tuple[float | None, ...], ...]:
-    if len(ticks) != 2:
-        return ()
-    highest = placed[top].log_evidence
-    return tuple(
-        tuple(placed[a, b].log_evidence - highest if (a, b) in placed else None for b in ticks[1])
-        for a in ticks[0]
-    )
+def surface_rows(surface: Surface) -> Rows:
+    """One row per point: the axes, `log_evidence,converged,sweeps,best`, then the parameters that do not vary.
+
+    `best` is true in one row.
+    """
+    points = surface.points
+    others = [
+        key
+        for key in next(iter(points.values())).params
+        if key not in surface.keys and any(point.params.get(key) is not None for point in points.values())
+    ]
+    fixed = {key for key in others if len({point.params.get(key) for point in points.values()}) == 1}
+    rows = [
+        (
+            *place,
+            *(point.log_evidence, point.converged, point.sweeps, place == surface.best),
+            *(point.params.get(key) for key in others),
+        )
+        for place, point in points.items()
+    ]
+    columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *others)
+    title = ", ".join(f"{key} {_short(points[surface.best].params[key])}" for key in others if key in fixed)
+    return Rows(columns, rows, (title,) if title else (), _DECIMALS, frozenset(fixed))
+
+
+def _rank(point: EvidencePoint) -> tuple[bool, float]:
+    known = not math.isnan(point.log_evidence)
+    return point.converged and known, point.log_evidence if known else -math.inf
+
+
+def _edges(grid: EvidenceGrid, best: Sequence[float]) -> list[str]:
+    found = []
+    for axis, value in zip(grid.axes, best, strict=True):
+        lower, higher = grid.open_ends[axis.key]
+        if len(axis.values) > 1 and lower and value == axis.values[0]:
+            found.append(f"{axis.key} below {value:g}")
+        if len(axis.values) > 1 and higher and value == axis.values[-1]:
+            found.append(f"{axis.key} above {value:g}")
+    return found
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,186 @@
+"""`ttt evidence`: the report, the grid, what is said about them, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from handmade import RECORDS, games_of
+
+from ttt_cli.api import fit
+from ttt_cli.cli import evidence as module
+from ttt_cli.cli import main
+from ttt_cli.models import ttt
+from ttt_cli.runs.run import open_run
+
+GRID = ["--grid", "beta=1000:3000:3,tau=10:90:3"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    fit(games_of(RECORDS), output="a.ttt")
+    return tmp_path
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_cli.cli.console.on_terminal", lambda: True)
+    monkeypatch.setattr(module, "on_terminal", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def test_the_report_in_json_is_an_object(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["evidence", "-f", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    meta = open_run("a.ttt").meta
+    assert report["log_evidence"] == meta.log_evidence
+    assert report["naive_log_evidence"] < 0
+    assert (report["games"], report["converged"], report["sweeps"]) == (7, True, meta.sweeps)
+    assert (report["beta"], report["tau"]) == (480, 60)
+
+
+def test_the_report_is_a_list_on_a_terminal_and_a_row_in_a_pipe(
+    here: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    assert main.run(["evidence"]) == 0
+    assert rows(capsys.readouterr().out)[0]["games"] == "7"
+    request.getfixturevalue("terminal")
+    assert main.run(["evidence"]) == 0
+    facts = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["games", "7"] in facts
+    assert ["converged", "yes"] in facts
+
+
+def test_a_run_that_has_not_converged_says_so_by_its_exit_code(here: Path) -> None:
+    fit(games_of(RECORDS), output="a.ttt", max_sweeps=1)
+    assert main.run(["evidence"]) == 4
+
+
+def test_a_grid_in_a_pipe_is_rows_with_the_best_named_on_stderr(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["evidence", *GRID]) == 0
+    out, err = capsys.readouterr()
+    table = rows(out)
+    assert list(table[0])[:6] == ["beta", "tau", "log_evidence", "converged", "sweeps", "best"]
+    assert [(row["beta"], row["tau"]) for row in table] == [
+        (f"{b}.0", f"{t}.0") for b in (1000, 2000, 3000) for t in (10, 50, 90)
+    ]
+    (best,) = [row for row in table if row["best"] == "true"]
+    assert float(best["log_evidence"]) == max(float(row["log_evidence"]) for row in table)
+    assert f"the best of 9: beta {float(best['beta']):g}, tau {float(best['tau']):g}" in err
+
+
+def test_a_best_point_on_the_edge_is_pointed_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["evidence", "--grid", "beta=100/200"]) == 0
+    err = capsys.readouterr().err
+    assert "the best point lies on the edge of the grid\nhint: try beta above 200\n" in err
+    assert main.run(["evidence", "--grid", "beta=100/200", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_grid_on_a_terminal_is_a_map_and_one_axis_bars(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["evidence", *GRID]) == 0
+    out, err = capsys.readouterr()
+    assert "log-evidence over beta (down) and tau (across)" in out
+    assert "the best of" not in err
+    assert main.run(["evidence", "--grid", "beta=1000/2000"]) == 0
+    assert "█" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("terminal")
+def test_three_axes_or_a_format_or_a_file_give_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["evidence", "--grid", "beta=1000/2000,tau=10/50,prior_sd=300/400"]) == 0
+    out = capsys.readouterr().out
+    assert "█" not in out
+    assert out.count("yes") == 8 + 1
+    assert main.run(["evidence", *GRID, "-f", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("beta,tau,log_evidence,")
+    assert main.run(["evidence", *GRID, "-o", "grid.json"]) == 0
+    assert len(json.loads((here / "grid.json").read_text())) == 9
+
+
+def test_points_that_did_not_converge_are_marked_counted_and_exit_4(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["evidence", "--grid", "beta=300/480", "-s", "solver.max_sweeps=1"]) == 4
+    out, err = capsys.readouterr()
+    assert [row["converged"] for row in rows(out)] == ["false", "true"]
+    assert [row["best"] for row in rows(out)] == ["false", "true"]
+    assert "1 of 2 points did not converge" in err
+
+
+def test_a_wrong_grid_is_a_config_error(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["evidence", "--grid", "bta=1/2"]) == 2
+    assert "did you mean beta?" in capsys.readouterr().err
+    assert main.run(["evidence", "--grid", "draw_margin=0/100,beta=300"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(
+        "--grid at draw_margin=0, beta=300: draw_margin is 0, but there are drawn games\nhint:"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--jobs", "2"], ["-s", "model.beta=600"]])
+def test_options_of_a_grid_need_one(
+    here: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["evidence", *arguments]) == 2
+    assert "--grid" in capsys.readouterr().err
+
+
+def test_an_interrupt_exits_130_says_that_points_are_kept_and_the_rest_is_done_next(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real, done = ttt.fit, []
+
+    def fitted(*args: object, **rest: object) -> object:
+        done.append(args)
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        return real(*args, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ttt, "fit", fitted)
+    assert main.run(["evidence", *GRID]) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "a.ttt keeps the points that were finished" in err
+    assert main.run(["evidence", *GRID]) == 0
+    assert len(done) == 4 + 1 + 5
+    assert len(rows(capsys.readouterr().out)) == 9
+
+
+def test_the_installed_command_works_in_processes_as_in_one(here: Path) -> None:
+    command = Path(sys.executable).with_name("ttt.exe" if os.name == "nt" else "ttt")
+    start = [str(command)] if command.exists() else [sys.executable, "-m", "ttt_cli"]
+    output = {}
+    for jobs in ("1", "2"):
+        fit(games_of(RECORDS), output="a.ttt")
+        result = subprocess.run(
+            [*start, "evidence", *GRID, "--jobs", jobs, "-f", "json"], capture_output=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
+        output[jobs] = result.stdout
+    assert output["1"] == output["2"]
+
+
+def test_the_report_loads_nothing_heavy(here: Path) -> None:
+    script = (
+        "import sys; from ttt_cli.cli.main import run; code = run(['evidence', '-f', 'json']);"
+        "sys.exit(code or len({'numba', 'numpy', 'scipy', 'pandas', 'pydantic'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode == 0

@@ -1,0 +1,194 @@
+"""The report beside the naive model, and the surface over a grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from handmade import CONFIG, RECORDS, fit_of, games_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.config.axes import Axis
+from ttt_cli.evaluate.grid import EvidenceGrid
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.store import describe
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.evidence import evidence_report, evidence_surface, naive_log_evidence, surface_rows
+
+shares = st.floats(0.01, 0.99)
+
+
+def test_the_naive_model_on_the_games_of_the_paper() -> None:
+    # 3,505,366 games, 30.3 % drawn: p ln p + (1 - p) ln((1 - p) / 2) = -1.096508... nats a game
+    assert naive_log_evidence(3_505_366, 0.303) == pytest.approx(-3_843_663.24, abs=0.01)
+
+
+@given(st.lists(st.sampled_from("wdl"), min_size=1, max_size=50))
+def test_the_naive_model_is_the_sum_over_the_games(outcomes: list[str]) -> None:
+    share = outcomes.count("d") / len(outcomes)
+    chance = {"d": share, "w": (1 - share) / 2, "l": (1 - share) / 2}
+    assert naive_log_evidence(len(outcomes), share) == pytest.approx(
+        sum(math.log(chance[outcome]) for outcome in outcomes), abs=1e-9
+    )
+
+
+@given(st.floats(0.1, 1e7), shares, shares)
+def test_no_other_share_explains_the_draws_better(games: float, share: float, other: float) -> None:
+    drawn = games * share
+    elsewhere = drawn * math.log(other) + (games - drawn) * math.log((1 - other) / 2)
+    assert naive_log_evidence(games, share) >= elsewhere - 1e-9 * games
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.0, -10 * math.log(2)), (1.0, 0.0), (1 / 3, -10 * math.log(3))]
+)
+def test_the_naive_model_at_its_ends(share: float, expected: float) -> None:
+    assert naive_log_evidence(10, share) == pytest.approx(expected)
+    assert naive_log_evidence(0, share) == 0.0
+
+
+def meta_of(weights: Sequence[float] | None = None) -> RunMeta:
+    games = games_of(RECORDS, weights)
+    timeline = build_timeline(games)
+    return describe(games, timeline, fit_of(timeline), CONFIG)
+
+
+def test_the_report_is_one_row_with_the_keys_that_scripts_rely_on() -> None:
+    rows = evidence_report(meta_of())
+    (row,) = rows.rows
+    facts = dict(zip(rows.columns, row, strict=True))
+    assert rows.single
+    assert facts["games"] == 7
+    assert isinstance(facts["games"], int)
+    assert facts["log_evidence"] == -4 / 3
+    assert facts["draw_share"] == pytest.approx(2 / 7)
+    assert facts["naive_log_evidence"] == pytest.approx(2 * math.log(2 / 7) + 5 * math.log(5 / 14))
+    assert facts["gain_per_game"] == pytest.approx((-4 / 3 - facts["naive_log_evidence"]) / 7)
+    assert (facts["converged"], facts["sweeps"], facts["remaining_error"]) == (True, 7, 0.004)
+    assert (facts["beta"], facts["tau"], facts["draw_margin"]) == (480.0, 60.0, 123.25)
+    assert rows.title == (meta_of().describe(),)
+
+
+def test_the_report_counts_weights_and_leaves_out_what_has_no_value() -> None:
+    meta = replace(meta_of([0.5, 1, 1, 1, 1, 1, 1]), params={"beta": 480.0, "draw_probability": None})
+    rows = evidence_report(meta)
+    facts = dict(zip(rows.columns, next(iter(rows.rows)), strict=True))
+    assert facts["games"] == 6.5
+    assert facts["gain_per_game"] == pytest.approx((-4 / 3 - facts["naive_log_evidence"]) / 6.5)
+    assert "draw_probability" not in facts
+    assert evidence_report(replace(meta, weight=0.0)).columns[8] == "gain_per_game"
+
+
+def grid_of(
+    axes: Mapping[str, Sequence[float]], evidence: Mapping[tuple[float, ...], float], **status: Any
+) -> EvidenceGrid:
+    """A grid with these values; `status` may hold `failed` places and ends that are `closed`, by key."""
+    points = [
+        EvidencePoint(
+            asked=dict(zip(axes, place, strict=True)),
+            params={
+                "prior_sd": 400.0,
+                "unset": None,
+                **dict(zip(axes, place, strict=True)),
+                "draw_margin": place[0] / 2,
+            },
+            log_evidence=evidence[place],
+            converged=place not in status.get("failed", ()),
+            sweeps=3,
+            remaining_error=0.001,
+        )
+        for place in product(*axes.values())
+    ]
+    closed = status.get("closed", {})
+    return EvidenceGrid(
+        axes=tuple(Axis(key, tuple(values)) for key, values in axes.items()),
+        points=tuple(reversed(points)),
+        known=0,
+        open_ends={key: closed.get(key, (True, True)) for key in axes},
+    )
+
+
+AXES = {"beta": (200.0, 300.0, 400.0), "tau": (0.0, 60.0, 80.0)}
+HILL = {(b, t): -100.0 - abs(b - 300) - abs(t - 60) for b, t in product(*AXES.values())}
+
+
+def test_the_best_point_and_how_far_others_are_below() -> None:
+    surface = evidence_surface(grid_of(AXES, HILL))
+    assert surface.keys == ("beta", "tau")
+    assert surface.ticks == tuple(AXES.values())
+    assert list(surface.points) == sorted(HILL)
+    assert surface.best == (300.0, 60.0)
+    assert surface.best_words == "beta 300, tau 60"
+    assert surface.edges == ()
+    assert {place: surface.drop(place) for place in HILL} == {
+        place: -100 - value for place, value in HILL.items()
+    }
+
+
+@given(st.lists(st.floats(-1e6, 0), min_size=9, max_size=9))
+def test_nothing_is_better_than_the_best(values: list[float]) -> None:
+    surface = evidence_surface(grid_of(AXES, dict(zip(HILL, values, strict=True))))
+    assert surface.points[surface.best].log_evidence == max(values)
+    assert min(map(surface.drop, surface.points)) == 0.0
+
+
+def test_the_best_has_converged_unless_none_has() -> None:
+    surface = evidence_surface(grid_of(AXES, HILL, failed={(300.0, 60.0)}))
+    assert surface.best == (300.0, 80.0)
+    assert surface.drop((300.0, 60.0)) == -20.0
+    assert evidence_surface(grid_of(AXES, HILL, failed=set(HILL))).best == (300.0, 60.0)
+
+
+def test_what_is_no_number_is_never_the_best() -> None:
+    surface = evidence_surface(grid_of(AXES, {**HILL, (200.0, 0.0): math.nan}))
+    assert surface.best == (300.0, 60.0)
+    assert surface.drop((200.0, 0.0)) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("top", "closed", "edges"),
+    [
+        ((400.0, 0.0), {}, ("beta above 400", "tau below 0")),
+        ((200.0, 80.0), {}, ("beta below 200", "tau above 80")),
+        ((200.0, 0.0), {"tau": (False, True)}, ("beta below 200",)),
+        ((300.0, 80.0), {"tau": (False, True)}, ("tau above 80",)),
+    ],
+)
+def test_a_best_point_on_the_edge_says_where_to_go_on(
+    top: tuple[float, float], closed: dict[str, tuple[bool, bool]], edges: tuple[str, ...]
+) -> None:
+    assert evidence_surface(grid_of(AXES, {**HILL, top: -1.0}, closed=closed)).edges == edges
+
+
+def test_an_axis_of_one_value_has_no_edge() -> None:
+    grid = grid_of(
+        {"beta": (300.0,), "tau": (1.0, 2.0, 3.0)}, {(300.0, t): -abs(t - 2) for t in (1.0, 2.0, 3.0)}
+    )
+    assert evidence_surface(grid).edges == ()
+
+
+def test_rows_have_the_axes_then_the_evidence_then_all_other_parameters() -> None:
+    rows = surface_rows(evidence_surface(grid_of(AXES, HILL, failed={(200.0, 0.0)})))
+    assert rows.columns[:6] == ("beta", "tau", "log_evidence", "converged", "sweeps", "best")
+    assert set(rows.columns[6:]) == {"prior_sd", "draw_margin"}
+    table = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    assert [(row["beta"], row["tau"]) for row in table] == sorted(HILL)
+    assert [(row["beta"], row["tau"]) for row in table if row["best"]] == [(300.0, 60.0)]
+    assert [(row["beta"], row["tau"]) for row in table if not row["converged"]] == [(200.0, 0.0)]
+    assert all(row["draw_margin"] == row["beta"] / 2 and row["prior_sd"] == 400.0 for row in table)
+    assert rows.hidden == {"prior_sd"}
+    assert rows.title == ("prior_sd 400",)
+
+
+def test_three_axes_make_rows_as_well() -> None:
+    axes = {**AXES, "white_advantage": (0.0, 30.0)}
+    evidence = {place: -sum(place) for place in product(*axes.values())}
+    surface = evidence_surface(grid_of(axes, evidence))
+    assert surface.best == (200.0, 0.0, 0.0)
+    assert len(list(surface_rows(surface).rows)) == 18
