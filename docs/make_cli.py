@@ -1,0 +1,70 @@
+"""Write docs/cli.md from the help of the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from ttt_cli.cli.main import COMMANDS, group
+
+PAGE = Path(__file__).with_name("cli.md")
+WIDTH = 80
+HEAD = """\
+# Commands
+
+Written by `python docs/make_cli.py` from the commands' own help.
+
+Data goes to standard output, everything else to standard error. `-` is standard input or output. A command that asks
+a run takes `-r RUN`, else `$TTT_RUN`, else the newest `*.ttt` in the current folder. `-f` chooses `table`, `csv`,
+`tsv`, `json`, `jsonl` or `parquet`; the default is a table on a terminal and TSV in a pipe or a file. `NO_COLOR` turns
+colours off, `COLUMNS` sets the width of tables.
+
+| exit code | meaning |
+|---|---|
+| 0 | fine |
+| 1 | unexpected failure (`-v`, or `TTT_DEBUG=1`, shows where) |
+| 2 | usage, config, a name that is not there or not unique, a run that cannot be used |
+| 3 | input data that cannot be read or yields nothing |
+| 4 | written, but not converged |
+| 130 | interrupted |
+| 141 | the reader of a pipe went away |
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    context = _context(group, "ttt")
+    parts = [HEAD, _section("ttt", group.get_help(context), level=2)]
+    for name in COMMANDS:
+        command = group.get_command(context, name)
+        assert command is not None
+        parts += [_section(*shown) for shown in _helps(command, f"ttt {name}", context, 2)]
+    return "\n".join(parts)
+
+
+def _helps(
+    command: click.Command, path: str, parent: click.Context, level: int
+) -> Iterator[tuple[str, str, int]]:
+    """The path, help and heading level of a command and of those below it."""
+    context = _context(command, path.rpartition(" ")[2], parent)
+    yield path, command.get_help(context), level
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _helps(below, f"{path} {name}", context, level + 1)
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+    settings = {"terminal_width": WIDTH, "max_content_width": WIDTH}
+    return command.make_context(name, [], parent=parent, resilient_parsing=True, **settings)
+
+
+def _section(path: str, text: str, level: int) -> str:
+    return f"{'#' * level} {path}\n\n```text\n{text}\n```\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

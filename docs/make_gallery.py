@@ -1,0 +1,50 @@
+"""Remake the figures of docs/gallery.md: `python docs/make_gallery.py` (a minute or two).
+
+Fits the sample games with TTT and TTT-D, computes a grid of evidence, and draws what the gallery shows.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from ttt_cli.cli.console import say
+from ttt_cli.cli.main import run
+
+DOCS = Path(__file__).resolve().parent
+GAMES = DOCS.parent / "sample_pgn" / "classics.pgn"
+IMAGES = DOCS / "images" / "gallery"
+GRID = "beta=200:1400:13,tau=20:200:10"
+PLAYERS = ("Paul Morphy", "Adolf Anderssen", "Steinitz", "Emanuel Lasker", "Capablanca", "Alekhine")
+
+
+def ttt(*arguments: str) -> None:
+    """One command of `ttt`; leaves with its exit code when it fails."""
+    say(" ".join(("ttt", *arguments)))
+    code = run(arguments)
+    if code:
+        sys.exit(code)
+
+
+def main() -> None:
+    """Fit, compute, draw."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        ttt_run, ttt_d_run = str(Path(folder) / "ttt.ttt"), str(Path(folder) / "ttt-d.ttt")
+        ttt("fit", str(GAMES), "-q", "-o", ttt_run)
+        ttt("fit", str(GAMES), "-q", "-s", "model.name=ttt-d", "-o", ttt_d_run)
+        ttt("evidence", "--grid", GRID, "-q", "-r", ttt_run, "-o", str(Path(folder) / "grid.csv"))
+        for name, arguments in {
+            "games": ("--kind", "games", "-r", ttt_run),
+            "evidence": ("--kind", "evidence", "-r", ttt_run),
+            "top": ("--kind", "top", "-r", ttt_run),
+            "skills-ttt": (*PLAYERS, "-r", ttt_run),
+            "skills-ttt-d": (*PLAYERS, "-r", ttt_d_run),
+            "comparison": (*PLAYERS[2:], "-r", ttt_run, "--with", ttt_d_run),
+        }.items():
+            ttt("plot", *arguments, "-o", str(IMAGES / f"{name}.svg"))
+
+
+if __name__ == "__main__":
+    main()

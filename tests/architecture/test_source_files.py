@@ -1,0 +1,81 @@
+"""Small files, no stray output, nothing that holds on one machine only."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLACES = (".ci", "benchmarks", "configs", "docs", "sample_pgn", "tests", "ttt_cli")
+MOST_LINES = 350
+LONGER = {  # and why
+    "tests/evaluate/test_grid.py": "one subject, many ways for a grid to be interrupted and gone on with",
+    "tests/evaluate/test_scores.py": "one subject, a score for every model",
+}
+MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(?:home|Users|root|work|mnt|opt)/\w+")
+
+
+def files() -> Iterator[Path]:
+    """The project's own text files."""
+    for place in PLACES:
+        for path in (ROOT / place).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".png", ".pgn"}:
+                yield path
+    yield from (path for path in ROOT.iterdir() if path.suffix in {".md", ".toml", ".yaml"})
+
+
+def python_files() -> list[Path]:
+    return [path for path in files() if path.suffix == ".py"]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_files_are_short() -> None:
+    lengths = {name_of(path): path.read_text(encoding="utf-8").count("\n") for path in python_files()}
+    longer = {name: length for name, length in lengths.items() if length > MOST_LINES}
+    assert longer.keys() <= LONGER.keys(), f"split it, or say in LONGER why not: {longer}"
+
+
+def test_only_the_command_line_prints() -> None:
+    for path in (ROOT / "ttt_cli").rglob("*.py"):
+        if path.parent.name != "cli":
+            calls = (
+                node.func for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)
+            )
+            assert not any(isinstance(call, ast.Name) and call.id == "print" for call in calls), name_of(path)
+
+
+@pytest.mark.parametrize(
+    "package", ["ttt_cli", *sorted(p.name for p in (ROOT / "ttt_cli").iterdir() if p.is_dir())]
+)
+def test_every_module_says_what_it_is(package: str) -> None:
+    folder = ROOT / "ttt_cli" if package == "ttt_cli" else ROOT / "ttt_cli" / package
+    for path in folder.glob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_bytes())), name_of(path)
+
+
+def test_no_file_names_a_place_on_one_machine() -> None:
+    for path in files():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found = MACHINE_PATH.search(text)
+        assert found is None, f"{name_of(path)}: {found[0]}"
+        assert len(ROOT.parts) < 3 or str(ROOT) not in text, name_of(path)
+
+
+def test_machine_paths_are_recognised() -> None:
+    for top in ("home", "Users", "root", "work", "opt"):
+        for text in (f"/{top}/me", f"(/{top}/me/x)", f'"/{top}/x"'):
+            assert MACHINE_PATH.search(text)
+        for text in (f"docs/{top}/x", f"~/{top}/x", f"https://example.org/{top}/x", f"/{top}", "/dev/null"):
+            assert not MACHINE_PATH.search(text)
+
+
+def test_test_files_have_names_of_their_own() -> None:
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "__init__.py"]
+    assert len(names) == len(set(names))

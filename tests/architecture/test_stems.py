@@ -1,0 +1,52 @@
+"""A stranger finds anything with one guess: what belongs to a model or a command is named after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from ttt_cli.cli.main import COMMANDS, group
+from ttt_cli.models.registry import MODULES, load
+
+ROOT = Path(__file__).parents[2]
+TESTED_WITH_THE_GROUP = {"completion"}  # in test_main.py
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_model_has_its_name_everywhere(name: str) -> None:
+    stem = name.replace("-", "_")
+    assert MODULES[name] == f"ttt_cli.models.{stem}"
+    assert name == load(name).NAME
+    missing = [
+        path
+        for path in (
+            f"ttt_cli/models/{stem}.py",
+            f"ttt_cli/kernels/{stem}.py",
+            f"tests/models/test_{stem}.py",
+            f"docs/models/{stem}.md",
+            f"configs/{name}.yaml",
+        )
+        if not (ROOT / path).is_file()
+    ]
+    assert not missing
+
+
+def test_there_are_no_configs_and_pages_without_a_model() -> None:
+    assert {file.stem for file in (ROOT / "configs").glob("*.yaml")} == set(MODULES)
+    pages = {file.stem for file in (ROOT / "docs" / "models").glob("*.md")}
+    assert pages == {name.replace("-", "_") for name in MODULES}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_help_a_section_and_tests(name: str) -> None:
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    assert command.help
+    for option in command.params:
+        assert isinstance(option, click.Argument) or getattr(option, "help", None), option.name
+    assert f"\n## ttt {name}\n" in (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    own = ROOT / "tests" / "cli" / f"test_{name}_command.py"
+    with_the_group = own.with_name("test_main.py").read_text(encoding="utf-8")
+    assert own.is_file() or (name in TESTED_WITH_THE_GROUP and f'["{name}"' in with_the_group)

@@ -1,0 +1,131 @@
+"""Every block of the documentation does what it says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from run_blocks import NOT_RUN, PAGES, ROOT, Block, Session, blocks_of, same, transcript
+
+from ttt_cli.config.yaml_text import parse_document
+from ttt_cli.models.resolve import resolve
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHOWN_ONLY = {"text", ""}  # output, pictures made of letters, formulas
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks need a POSIX shell and terminal")
+
+
+def page_blocks(page: Path) -> list[Block]:
+    return blocks_of(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_of(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = Session(tmp_path)
+    blocks = page_blocks(page)
+    for before, block in zip([None, *blocks], blocks, strict=False):
+        if block.run:
+            run(session, block, before, f"{page.relative_to(ROOT)}:{block.line}")
+
+
+def run(session: Session, block: Block, before: Block | None, place: str) -> None:
+    match block.language:
+        case "bash":
+            printed = session.shell(block.text)
+            assert printed.code == 0, f"{place}: {printed.err}{printed.out}"
+        case "console":
+            for command, shown in transcript(block.text):
+                printed = session.shell(command)
+                now = printed.err + printed.out
+                assert same(shown, now), f"{place}: $ {command}\n{now}\ninstead of\n{shown}"
+        case "python":
+            session.python(block.text, place)
+        case "yaml":
+            resolve(parse_document(block.text, place))
+        case "sql":
+            assert session.rows(block.text).count("\n") > 1, f"{place}: no rows"
+        case "text" if before is not None and before.language == "sql":
+            now = session.rows(before.text)
+            assert same(block.text, now), f"{place}: the query gives\n{now}"
+        case _:
+            assert block.language in SHOWN_ONLY, f"{place}: nothing runs {block.language!r} blocks"
+
+
+def test_only_the_set_up_of_the_readme_is_not_run() -> None:
+    left_out = {(page, block.text) for page in PAGES for block in page_blocks(page) if not block.run}
+    assert {page.name for page, _ in left_out} == {"README.md"}
+    assert len(left_out) == 2
+    assert all(
+        text.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ") for _, text in left_out
+    )
+
+
+def test_the_set_up_of_the_readme_ends_with_commands_that_work(tmp_path: Path) -> None:
+    set_up = next(block for block in page_blocks(ROOT / "README.md") if not block.run)
+    commands = re.findall(r"^\.venv/bin/(ttt .*?)(?: &&)?$", set_up.text, flags=re.MULTILINE)
+    assert [command.split()[1] for command in commands] == ["fit", "player"]
+    session = Session(tmp_path)
+    for command in commands:
+        printed = session.shell(command)
+        assert printed.code == 0, printed.err
+    assert "Morphy, Paul" in printed.out
+
+
+def test_continuous_integration_runs_the_block_with_the_tests() -> None:
+    marks = re.findall(
+        r"^<!-- .*\.ci/run runs it -->\n```bash\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL
+    )
+    assert len(marks) == 1
+    assert ".venv/bin/pytest" in marks[0]
+    assert r"/^<!-- .*\.ci\/run runs it -->$/" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_a_block_is_left_out_only_by_a_comment_right_above_it() -> None:
+    marked, plain = blocks_of(f"{NOT_RUN} why -->\n```bash\nfalse\n```\n\ntext\n```bash\ntrue\n```\n")
+    assert not marked.run
+    assert plain.run
+    assert (plain.text, plain.line) == ("true\n", 7)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "expected"),
+    [
+        ("a 1.5\n", "a   1.5", True),
+        ("a 1.5\n", "a 1.6", True),
+        ("a 1.5\n", "a 1.7", False),
+        ("sweeps 3\n", "sweeps 4", False),
+        ("-17135.429398983233\n", "-17135.429399999999", True),
+        ("a\n", "b", False),
+        ("a\n", "a\nb", False),
+        ("a\n...\n", "a\nb\nc", True),
+        ("a\n...\nc\n...\ne\n", "a\nb\nc\nd\ne", True),
+        ("a\n...\nd\n", "a\nb\nc", False),
+        ("a\n...\na\n", "a", False),
+        ("fitted 2026-01-01T10:00 UTC\n", "fitted 2027-02-03T11:12 UTC", True),
+        ("", "", True),
+        ("", "a", False),
+    ],
+)
+def test_what_is_shown_is_what_is_printed(shown: str, printed: str, expected: bool) -> None:
+    assert same(shown, printed) is expected
+
+
+def test_commands_and_their_outputs_are_told_apart() -> None:
+    text = "$ one\nout 1\nout 2\n$ two \\\n  more\n$ three\nout 3\n"
+    assert list(transcript(text)) == [("one", "out 1\nout 2\n"), ("two \\\n  more", ""), ("three", "out 3\n")]
+
+
+def test_commands_run_on_a_terminal_and_errors_come_apart(tmp_path: Path) -> None:
+    printed = Session(tmp_path).shell("test -t 1 && echo terminal; echo said >&2; exit 3")
+    assert printed == type(printed)("terminal\n", "said\n", 3)
+
+
+def test_a_wrong_doctest_is_found(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.python(">>> x = 2\n>>> x\n2\n", "right")
+    with pytest.raises(AssertionError, match="Got"):
+        session.python(">>> x + 1\n4\n", "wrong")

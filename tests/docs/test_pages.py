@@ -1,0 +1,155 @@
+"""The written pages agree with the program: commands, keys, reasons, tables, pictures, links."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import make_configs
+import make_images
+import pytest
+from run_blocks import PAGES, ROOT, blocks_of, same
+
+from ttt_cli.api import fit, open_run, read_games
+from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.games import records
+from ttt_cli.games.dates import parse_date
+from ttt_cli.games.layout import SYNONYMS
+from ttt_cli.games.results import parse_result
+from ttt_cli.models.registry import MODULES, load
+
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def run_of_classics(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("run") / "classics.ttt"
+    fit(read_games(ROOT / "sample_pgn" / "classics.pgn"), output=place)
+    return place
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def section(text: str, heading: str) -> str:
+    """What stands between a heading and the next of its level."""
+    level = heading.partition(" ")[0]
+    return text.partition(f"\n{heading}\n")[2].partition(f"\n{level} ")[0]
+
+
+def first_cells(text: str) -> list[str]:
+    """The first cells of the tables in a text, without their heads."""
+    cells = re.findall(r"^\| (.*?) \|", text, flags=re.MULTILINE)
+    heads = re.findall(r"^\| (.*?) \|.*\n\|---", text, flags=re.MULTILINE)
+    for head in heads:
+        cells.remove(head)
+    return cells
+
+
+def words(cells: list[str]) -> list[str]:
+    """The words in back quotes in cells of a table."""
+    return [word for cell in cells for word in re.findall(r"`([^`]+)`", cell)]
+
+
+def test_the_commands_are_as_their_help_says() -> None:
+    fresh = "import make_cli; print(make_cli.page(), end='')"  # helps that other tests asked for are kept by click
+    page = subprocess.run([sys.executable, "-c", fresh], cwd=DOCS, capture_output=True, text=True, check=True)
+    assert read("cli.md") == page.stdout, "run: python docs/make_cli.py"
+
+
+def test_the_keys_are_as_the_schema_says() -> None:
+    page = read("configs.md")
+    assert page == make_configs.page(page), "run: python docs/make_configs.py"
+    for model in MODULES:
+        for key in load(model).Params.model_fields:
+            assert f"`model.{key}`" in page
+
+
+def test_every_key_is_in_the_glossary() -> None:
+    known = set(words(first_cells(read("glossary.md"))))
+    keys = {key for model in MODULES for key in load(model).Params.model_fields} | set(
+        SolverConfig.model_fields
+    )
+    assert keys <= known
+    assert "period" in known
+    assert "period" in DataConfig.model_fields
+
+
+def test_the_reasons_are_those_of_the_readers_in_their_order() -> None:
+    page = read("reading.md")
+    dropped = words(first_cells(section(page, "## Why a record is dropped")))
+    assert dropped == list(records.DROP_REASONS)
+    reported = words(first_cells(section(page, "## What else is reported")))
+    every = {value for name, value in vars(records).items() if name.isupper() and isinstance(value, str)}
+    actions = {records.DROPPED, records.REPAIRED, records.KEPT}
+    assert set(reported) == every - actions - set(dropped) | {records.BAD_DATE}
+
+
+def test_the_columns_of_tables_are_those_that_are_found() -> None:
+    assert words(first_cells(section(read("reading.md"), "## Tables: columns"))) == list(SYNONYMS)
+
+
+def test_the_dates_and_results_of_the_page_are_read_as_it_says() -> None:
+    dates = section(read("reading.md"), "## Dates")
+    shown = re.findall(r"`(\d[^`]+)`", dates)
+    assert len(shown) == 9
+    assert {parse_date(text).fault for text in shown} == {None}
+    assert {parse_date(text).day for text in shown if parse_date(text).precision == 2} == {-40742}
+    results = re.findall(r"`([^`]+)`", section(read("reading.md"), "## Results").partition(", or White's")[0])
+    assert [parse_result(text) for text in results] == [2, 1, 1, 0, 2, 1, 2, 1, 0]
+
+
+def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
+    page = read("runs.md")
+    run = open_run(run_of_classics)
+    tables = {name for (name,) in run.query("SELECT table_name FROM duckdb_tables()")[1]}
+    for table in ("skills", "players", "games", "evidence"):
+        described = words(first_cells(section(page, f"### {table}")))
+        assert described == list(run.query(f"FROM {table} LIMIT 0")[0])
+    report = section(page, "### inputs, dropped, problems")
+    for table in ("inputs", "dropped", "problems"):
+        rows = re.findall(rf"^\| `{table}` \| (.*?) \|", report, flags=re.MULTILINE)
+        assert words(rows) == list(run.query(f"FROM {table} LIMIT 0")[0])
+    keys = [key for (key,) in run.query("SELECT key FROM meta")[1]]
+    assert words(first_cells(section(page, "### meta"))) == keys
+    assert tables == {"skills", "players", "games", "evidence", "inputs", "dropped", "problems", "meta"}
+
+
+def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
+    run = open_run(run_of_classics)
+    for table, frame in (("skills", run.skills()), ("players", run.players()), ("games", run.games())):
+        described = section(read("runs.md"), f"### {table}")
+        hidden = re.findall(r"\*`(\w+)`\*", described)
+        assert [name for name in words(first_cells(described)) if name not in hidden] == list(frame.columns)
+
+
+def test_the_pictures_show_what_the_commands_show() -> None:
+    drawn = make_images.pictures()
+    for name, svg in drawn.items():
+        stored = (make_images.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
+        assert same(make_images.text_of(stored), make_images.text_of(svg)), "run: python docs/make_images.py"
+        assert f"images/{name}.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {file.stem for file in make_images.IMAGES.glob("*.svg")} == set(drawn)
+
+
+def test_pictures_are_read_as_they_are_drawn() -> None:
+    text = make_images.text_of((make_images.IMAGES / "player.svg").read_text(encoding="utf-8"))
+    assert text.startswith("$ ttt player Morphy\n")
+    assert re.search(r"^1858 +\d{4}\.\d +\d+\.\d +80$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for block in reversed(blocks_of(text)):
+        text = text[: block.span[0]] + text[block.span[1] :]
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_index_lists_every_page() -> None:
+    listed = {(DOCS / link).resolve() for link in re.findall(r"\]\(([^)]+)\)", read("index.md"))}
+    assert {page for page in DOCS.rglob("*.md") if page.name != "index.md"} <= listed
