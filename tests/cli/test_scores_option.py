@@ -1,0 +1,71 @@
+"""`ttt evidence --scores`: what it adds to the report, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from handmade import RECORDS, games_of
+
+from ttt_cli.api import fit
+from ttt_cli.cli import main
+from ttt_cli.evaluate.scores import prequential
+from ttt_cli.runs.run import open_run
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    fit(games_of(RECORDS), output="a.ttt")
+    return tmp_path
+
+
+def test_the_report_tells_the_leave_one_out_score(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["evidence", "-f", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    meta = open_run("a.ttt").meta
+    assert report["leave_one_out"] == meta.leave_one_out < 0
+    assert report["leave_one_out_per_game"] == meta.leave_one_out / 7
+    assert "prequential" not in report
+
+
+def test_scores_stand_after_the_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["evidence", "--scores", "--from", "1859", "--every", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    (row,) = csv.DictReader(io.StringIO(out), delimiter="\t")
+    expected = prequential(open_run("a.ttt"), "1859", 2)
+    assert row["games"] == "7"
+    assert float(row["prequential"]) == expected.model.log_score
+    assert float(row["prequential_naive_per_game"]) == expected.naive.per_game
+    assert (row["prequential_games"], row["from"], row["every"]) == ("2", "1861", "2")
+    assert main.run(["evidence", "--scores", "-f", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert (whole["prequential_games"], whole["from"], whole["every"]) == (7, "1857", 1)
+
+
+def test_fits_that_do_not_converge_are_told_by_the_exit_code(here: Path) -> None:
+    fit(games_of(RECORDS), output="a.ttt", max_sweeps=1)
+    assert main.run(["evidence", "--scores"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--from", "1858"], "--from and --every go with --scores"),
+        (["--every", "2"], "--from and --every go with --scores"),
+        (["--scores", "--grid", "beta,tau"], "--scores and --grid do not go together"),
+        (["--scores", "--every", "0"], "--every"),
+        (["--scores", "--from", "1900"], "no games from 1900 on"),
+        (["--scores", "--from", "soon"], "'soon' is no period"),
+    ],
+)
+def test_what_cannot_be_asked(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main.run(["evidence", *arguments]) == 2
+    assert message in capsys.readouterr().err
