@@ -72,7 +72,8 @@ def fit(
         check_destination(output)
     if not len(games):
         raise DataError("there are no games to fit")
-    timeline = build_timeline(games, resolved.config.data.period)
+    data = resolved.config.data
+    timeline = build_timeline(games, data.period, data.colours)
     fitted = _infer(timeline, resolved, progress)
     if output is None:
         return memory_run(games, timeline, fitted, resolved.config)

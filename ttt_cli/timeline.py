@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import Period
+from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
 
@@ -24,6 +24,7 @@ class Timeline:
     `node_games` (weighted), `previous` and `next` along the player's chain (-1 at its ends),
     `gap_years` to the previous node (0 at the first).
     Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`.
+    `colours`: whether it is known who had White; if not, `game_white` is the player named first.
     """
 
     players: tuple[str, ...]
@@ -41,6 +42,7 @@ class Timeline:
     game_black: NDArray[np.int32]
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
+    colours: bool = True
 
     @property
     def n_nodes(self) -> int:
@@ -55,7 +57,6 @@ class Timeline:
     def label(self, number: int) -> str:
         """How a period number is written, e.g. 1858."""
         return label(number, self.period)
-
 
     def until(self, step: int) -> Timeline:
         """The same before the period at index `step` of `periods`: its games and nodes are the first of these."""
@@ -77,7 +78,7 @@ _NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "gap_ye
 _GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight")
 
 
-def build_timeline(games: Games, period: Period = "year") -> Timeline:
+def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
     """Lay out games in time steps. Takes O(n log n) time."""
     number = period_of(games.date, period)
     periods, game_start = _runs(number)
@@ -112,7 +113,7 @@ def build_timeline(games: Games, period: Period = "year") -> Timeline:
     }
     for array in arrays.values():
         array.flags.writeable = False
-    return Timeline(players=games.players, period=period, **arrays)
+    return Timeline(players=games.players, period=period, colours=colours == "known", **arrays)
 
 
 def _runs(number: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

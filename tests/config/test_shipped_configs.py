@@ -10,7 +10,10 @@ from ttt_cli.models.registry import MODULES, load
 from ttt_cli.models.resolve import resolve
 
 ROOT = Path(__file__).parents[2]
-DELIBERATE: dict[tuple[str, str], object] = {}  # (config, key path) -> a value that is not the default
+VARIANTS = {"ttt-white": "ttt"}  # further configs and their models
+DELIBERATE: dict[tuple[str, str], object] = {  # (config, key path) -> a value that is not the default
+    ("ttt-white", "model.white_advantage"): "estimate",
+}
 UNIT = re.compile(
     r"point|year|auto|true|null|\bor\b|count|between 0 and 1|no unit|rating system", re.IGNORECASE
 )
@@ -23,23 +26,31 @@ def leaves(name: str) -> dict[str, object]:
 
 
 def test_every_model_has_its_config_and_no_config_is_without() -> None:
-    assert list(shipped_configs()) == sorted(MODULES)
+    assert sorted(shipped_configs()) == sorted([*MODULES, *VARIANTS])
 
 
 @pytest.mark.parametrize("name", shipped_configs())
 def test_a_config_loads_and_every_key_is_at_its_default(name: str) -> None:
     document = read_document(name)
     resolved = resolve(document)
-    assert resolved.config.model.name == name
-    plain = resolve(read_document(None, [f"model.name={name}"])).config.model_dump()
+    model = VARIANTS.get(name, name)
+    assert resolved.config.model.name == model
+    plain = resolve(read_document(None, [f"model.name={model}"])).config.model_dump()
     for path, value in leaves(name).items():
         section, key = path.split(".")
         assert value == DELIBERATE.get((name, path), plain[section][key]), path
 
 
+def test_a_variant_differs_where_it_says_so() -> None:
+    for (name, path), value in DELIBERATE.items():
+        assert leaves(name)[path] == value
+        assert leaves(VARIANTS[name])[path] != value
+
+
 @pytest.mark.parametrize("name", shipped_configs())
 def test_a_config_holds_every_key_of_its_model(name: str) -> None:
-    expected = ["model.name", *(f"model.{key}" for key in load(name).Params.model_fields)]
+    params = load(VARIANTS.get(name, name)).Params
+    expected = ["model.name", *(f"model.{key}" for key in params.model_fields)]
     assert [path for path in leaves(name) if path.startswith("model.")] == expected
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Period = Literal["year", "quarter", "month", "week", "day"]
+Colours = Literal["known", "unknown"]
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day")
 
 
@@ -23,6 +24,12 @@ class DataConfig(Section):
     """How records become games."""
 
     period: Annotated[Period, Field(description="time step of the model")] = "year"
+    colours: Annotated[
+        Colours,
+        Field(
+            description="whether the player named White had White; unknown: the average over both colourings"
+        ),
+    ] = "known"
     reader: Annotated[
         Literal["scan", "chess"],
         Field(description="PGN through our tag scanner, or through python-chess"),

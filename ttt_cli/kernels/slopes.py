@@ -3,16 +3,23 @@
 There log Z does not change to first order when sites do, so only what depends on a parameter explicitly counts:
 each factor's own slope given the messages it receives. A variance inside a Gaussian integral I(mean, variance) obeys
 the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and k = -d^2 log I / d mean^2.
+Of a game with unknown colours (see `colours`) both colourings count, each by its posterior weight.
 """
 
 from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.colours import UNKNOWN, first_share
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.normal import LOG_SQRT_2PI
-from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_moments, win_moments
-from ttt_cli.kernels.ttt_d import _sides
+from ttt_cli.kernels.sides import sides, sides_log_probability
+from ttt_cli.kernels.truncated import (
+    draw_log_normaliser,
+    outcome_log_normaliser,
+    outcome_moments,
+    win_moments,
+)
 
 
 @kernel("UniTuple(float64, 2)(int64, int64, int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
@@ -52,7 +59,8 @@ def _margin_slope(t, bound, outcome, slope):
 def game_slopes(first, second, outcome, weight, balance, noise, margin, advantage, marginal, sites):
     """Slopes in the noise 2 beta^2, the draw margin and White's advantage, of the games of TTT.
 
-    `balance` (games,) is the weight of games with White first less that of the others.
+    `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
+    colours are unknown.
     """
     in_noise = 0.0
     in_margin = 0.0
@@ -66,11 +74,20 @@ def game_slopes(first, second, outcome, weight, balance, noise, margin, advantag
             continue
         mean = (marginal[i, 1] - sites[g, 1]) / precision_i - (marginal[j, 1] - sites[g, 3]) / precision_j
         scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
-        t = (mean + advantage) * scale
-        v, w = outcome_moments(t, margin * scale, outcome[g])
-        in_noise += weight[g] * 0.5 * (v * v - w) * scale * scale
-        in_margin += weight[g] * _margin_slope(t, margin * scale, outcome[g], v) * scale
-        in_advantage += balance[g] * v * scale
+        known = outcome[g] % UNKNOWN
+        share = 1.0
+        if outcome[g] >= UNKNOWN:
+            share = first_share(
+                outcome_log_normaliser((mean + advantage) * scale, margin * scale, known),
+                outcome_log_normaliser((mean - advantage) * scale, margin * scale, known),
+            )
+        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
+            if p > 0.0:
+                t = (mean + sign * advantage) * scale
+                v, w = outcome_moments(t, margin * scale, known)
+                in_noise += p * weight[g] * 0.5 * (v * v - w) * scale * scale
+                in_margin += p * weight[g] * _margin_slope(t, margin * scale, known, v) * scale
+                in_advantage += p * sign * balance[g] * v * scale
     return in_noise, in_margin, in_advantage
 
 
@@ -98,12 +115,26 @@ def margin_game_slopes(
         lead = (marginal[i, 1] - sites[g, 1]) * var_i - (marginal[j, 1] - sites[g, 3]) * var_j
         mean_a = (marginal[a, 1] - sites[g, 5]) * var_a + offset
         mean_b = (marginal[b, 1] - sites[g, 7]) * var_b + offset
-        g1, g2, k11, k12, k22 = _sides(
-            outcome[g], lead + advantage, noise, var_i + var_j, mean_a, var_a, mean_b, var_b, split
-        )
-        in_noise += weight[g] * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
-        in_mean += weight[g] * (g1 + g2)
-        in_advantage += balance[g] * (g1 - g2)
+        known = outcome[g] % UNKNOWN
+        var_d = var_i + var_j
+        share = 1.0
+        if outcome[g] >= UNKNOWN:
+            share = first_share(
+                sides_log_probability(
+                    known, lead + advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
+                ),
+                sides_log_probability(
+                    known, lead - advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
+                ),
+            )
+        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
+            if p > 0.0:
+                g1, g2, k11, k12, k22 = sides(
+                    known, lead + sign * advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
+                )
+                in_noise += p * weight[g] * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
+                in_mean += p * weight[g] * (g1 + g2)
+                in_advantage += p * sign * balance[g] * (g1 - g2)
     for i in range(n):
         precision = marginal[n + i, 0] - positivity[i, 0]
         mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + offset

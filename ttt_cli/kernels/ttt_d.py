@@ -17,7 +17,7 @@ import numpy as np
 
 from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.sides import game_log_probability, game_sides, sides
+from ttt_cli.kernels.sides import game_log_probability, game_sides
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 _LAYOUT = (
@@ -28,7 +28,6 @@ _SCALARS = (
     "float64[::1], float64, float64, float64, boolean"  # prior precision, 2 beta^2, advantage, offset, split
 )
 _ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
-_sides = sides
 
 
 @inner

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ttt_cli.fitted import Fit
 from ttt_cli.models.params import PlayParams
 
-PRECISION = 1e-3  # of beta: how finely the maximum is found
+PRECISION = 1e-4  # of beta: how finely the maximum is found
 FIRST_GUESS = 0.1  # of beta: the far end of the first bracket
 
 
@@ -16,11 +16,12 @@ def at_best_advantage(
 ) -> Fit:
     """The fit at `params.white_advantage`; for `estimate`, at the maximum of the evidence (by Brent's method).
 
-    `fit_at(advantage, near)` fits with that advantage in points, starting from `near`.
+    `fit_at(advantage, near)` fits with that advantage in points, starting from `near`. The maximum is bracketed by
+    steps that grow without bounds, then closed in on to `PRECISION`.
     """
     if params.white_advantage != "estimate":
         return fit_at(params.white_advantage, start)
-    from scipy.optimize import minimize_scalar
+    from scipy.optimize import bracket, minimize_scalar
 
     best: list[Fit] = [fit_at(0.0, start)]
 
@@ -30,5 +31,7 @@ def at_best_advantage(
             best[0] = fit
         return -fit.log_evidence
 
-    minimize_scalar(cost, bracket=(0.0, FIRST_GUESS * params.beta), tol=PRECISION)
+    low, _, high, *_ = bracket(cost, 0.0, FIRST_GUESS * params.beta)
+    bounds = min(low, high), max(low, high)
+    minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": PRECISION * params.beta})
     return best[0]

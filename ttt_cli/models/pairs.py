@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.timeline import Timeline
 
+UNKNOWN = 3  # added to an outcome whose colours are unknown, as in `kernels/colours.py`
 _STRIDE = 2654435761  # prime
 
 
@@ -21,8 +22,9 @@ PairArrays = tuple[
 class Pairs:
     """Distinct (node, node, outcome) with their weights, by period; arrays of shape (pairs,) but `start` (periods + 1).
 
-    `outcome` is that of `first`. A weight w stands for w equal games; `balance` is the weight of those in which
-    `first` had White less that of the others.
+    `outcome` is that of `first`, 3 more where the colours are unknown and count (`kernels/colours.py`). A weight w
+    stands for w equal games; `balance` is the weight of those in which `first` had White less that of the others,
+    and where colours are unknown that of the games if they count, else 0.
     """
 
     start: NDArray[np.int64]
@@ -53,7 +55,7 @@ class Pairs:
 
 
 def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
-    """Hold equal games once; without `colours`, a game and its mirror image are equal too.
+    """Hold equal games once; without `colours`, or when nobody knows them, a game and its mirror image are equal too.
 
     Inside a period neighbours are set apart (by a fixed stride): updates of one player's games wait for each other,
     and a processor that need not wait is a third faster.
@@ -61,10 +63,11 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
     white = timeline.game_white.astype(np.int64)
     black = timeline.game_black.astype(np.int64)
     outcome = timeline.outcome.astype(np.int64)
-    turned = np.ones(timeline.n_games)
-    if not colours:
+    turned = np.full(timeline.n_games, float(colours or timeline.colours))
+    known = colours and timeline.colours
+    if not known:
         swap = white > black
-        turned[swap] = -1.0
+        turned[swap & timeline.colours] = -1.0
         white, black = np.where(swap, black, white), np.where(swap, white, black)
         outcome = np.where(swap, 2 - outcome, outcome)
     nodes = max(timeline.n_nodes, 1)
@@ -79,7 +82,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
         start=start,
         first=first[order].astype(np.int32),
         second=(ends % nodes)[order].astype(np.int32),
-        outcome=(keys % 3)[order].astype(np.int8),
+        outcome=(keys % 3 + (UNKNOWN if colours and not known else 0))[order].astype(np.int8),
         weight=weight[order],
         balance=balance[order],
     )

@@ -39,6 +39,8 @@ def resolve(document: Document) -> Resolved:
     problems += [*wrong, *wrong_data, *wrong_solver]
     if problems or params is None or data is None or solver is None:
         raise as_error(problems)
+    if data.colours == "unknown" and getattr(params, "white_advantage", 0.0) == "estimate":
+        raise _no_colours(document)
     return Resolved(Config(model=_model_config(model, params), data=data, solver=solver), model, params)
 
 
@@ -95,6 +97,16 @@ def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]
             known.setdefault(key, f"{section}.{key}")
     known.setdefault("name", "model.name")
     return [unknown_key((key,), known, document) for key in document.values if key not in sections]
+
+
+def _no_colours(document: Document) -> ConfigError:
+    written = document.values["model"]
+    key = next(key for key in ("white_advantage", "gamma") if key in written)
+    return ConfigError(
+        f"model.{key} cannot be estimated from games whose colours are unknown",
+        where=document.where(("model", key)),
+        hint="give it in points, or set data.colours: known",
+    )
 
 
 def _is_numeric(annotation: Any) -> bool:

@@ -11,7 +11,9 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Status
 
 OnSweep = Callable[[int, float, float], None]
-LEAST_RATE = 0.1  # the rate assumed at least: the first rates seen are better than the last ones
+LEAST_RATE = (
+    0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last ones
+)
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
@@ -39,14 +41,18 @@ class Sweep:
 
 
 def iterate(
-    sweep: Callable[[Pace], Sweep], solver: SolverConfig, on_sweep: OnSweep | None
+    sweep: Callable[[Pace], Sweep],
+    solver: SolverConfig,
+    on_sweep: OnSweep | None,
+    least_rate: float = LEAST_RATE,
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
     """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
     `sweep(pace)` does one forward-backward sweep. With changes c_k over whole sweeps and their rate r, the error left
     is c r / (1 - r), the sum of the changes to come; the size of the last change alone says little. The rate is the
-    largest of the last few; modes too slow to be seen in it are in the distance from the joint solution, which is
-    added. Where a pace goes round in circles the next slower one takes over; plain sweeps end everywhere.
+    largest of the last few, and `least_rate` at least; modes too slow to be seen in it are in the distance from the
+    joint solution, which is added. Where a pace goes round in circles the next slower one takes over; plain sweeps
+    end everywhere.
     Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
@@ -59,7 +65,7 @@ def iterate(
         result = sweep(pace)
         skipped = result.skipped
         rates.append(result.change / last if last > 0.0 else 0.0)
-        remaining = _remaining(result.change, rates) + result.distance
+        remaining = _remaining(result.change, rates, least_rate) + result.distance
         trace.append((result.change, remaining))
         if on_sweep:
             on_sweep(len(trace), result.change, remaining)
@@ -71,10 +77,10 @@ def iterate(
     return Status(converged, len(trace), remaining, skipped), tuple(trace)
 
 
-def _remaining(change: float, rates: list[float]) -> float:
+def _remaining(change: float, rates: list[float], least_rate: float) -> float:
     if change == 0.0:
         return 0.0
     if len(rates) < 2:
         return math.inf
-    rate = max(LEAST_RATE, *rates[-3:])
+    rate = max(least_rate, *rates[-3:])
     return SAFETY * change * rate / (1.0 - rate) if rate < 1.0 else math.inf

@@ -13,6 +13,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Chain, Fit, Kind, Status
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
+from ttt_cli.models.pairs import UNKNOWN
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.smoothing import central_slope
 from ttt_cli.models.solver import OnSweep
@@ -104,7 +105,7 @@ def _filter(timeline: Timeline, params: Params, games: _Columns, margin: float, 
 
 
 def _in_order(timeline: Timeline, params: Params) -> _Columns:
-    """White, Black, outcome and weight by period; inside a period as given or shuffled."""
+    """White, Black, outcome (as kernels code it) and weight by period; inside a period as given or shuffled."""
     order = np.arange(timeline.n_games)
     if params.order == "shuffled":
         period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
@@ -112,6 +113,6 @@ def _in_order(timeline: Timeline, params: Params) -> _Columns:
     return (
         timeline.game_white[order],
         timeline.game_black[order],
-        timeline.outcome[order],
+        timeline.outcome[order] + np.int8(0 if timeline.colours else UNKNOWN),
         timeline.weight[order],
     )

@@ -1,0 +1,113 @@
+"""The solver of joint means against dense algebra, on its own and inside the models."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import make_games
+from tests.reference.joint_dense import Skills, SkillsAndMargins, joint_means
+from ttt_cli.kernels import pair_links, quad_links
+from ttt_cli.models import ttt, ttt_d
+from ttt_cli.models.joint import JointSolver
+from ttt_cli.models.pairs import merge_games
+from ttt_cli.models.solver import Pace
+from ttt_cli.timeline import build_timeline
+
+seeds = st.integers(0, 2**32 - 1)
+drifts = st.sampled_from([0.0, 30.0, 90.0])
+
+
+def solver_of(problem):
+    """A solver that starts from means of zero, and what it needs of the games."""
+    chains = problem.previous, problem.following, problem.variance
+    solver = JointSolver(chains, problem.prior, float(np.sqrt(problem.covariance().diagonal().max())))
+    matrix, solver.residual[:] = problem.dense()
+    solver.diagonal[:] = np.diag(matrix)
+    ends = problem.first, problem.second
+    if isinstance(problem, SkillsAndMargins):
+        return solver, partial(quad_links.add_pulls, *ends, problem.weight, problem.links)
+    return solver, partial(pair_links.add_pulls, *ends, problem.weight * problem.links[:, 0])
+
+
+@settings(max_examples=40)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts)
+def test_it_solves_what_dense_algebra_solves(kind, seed, drift):
+    problem = kind(seed, drift)
+    solver, add_pulls = solver_of(problem)
+    assert solver.solve(add_pulls, tol=1e-9, relative=0.0) < 1e-9
+    assert solver.correction == pytest.approx(joint_means(problem), abs=1e-8)
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([100.0, 10.0, 1.0, 0.1]))
+def test_the_bound_bounds_the_error(kind, seed, drift, tol):
+    """On problems that take more steps than the bound looks back over."""
+    problem = kind(seed, drift, players=25, periods=8)
+    solver, add_pulls = solver_of(problem)
+    bound = solver.solve(add_pulls, tol, relative=0.0)
+    assert np.abs(solver.correction - joint_means(problem)).max() <= bound < tol
+
+
+def test_a_share_of_the_whole_can_be_enough():
+    problem = Skills(3, 30.0, players=25, periods=8)
+    solver, add_pulls = solver_of(problem)
+    bound = solver.solve(add_pulls, tol=1e-9, relative=0.05)
+    error = solver.correction - joint_means(problem)
+    precision = np.linalg.inv(problem.covariance()) + problem.dense()[0]
+    x = joint_means(problem)
+    assert error @ precision @ error <= 0.05**2 * (x @ precision @ x)
+    assert np.abs(error).max() <= bound
+    assert bound > 1e-9
+
+
+def test_nothing_to_solve_is_solved():
+    problem = Skills(1, 30.0)
+    solver, add_pulls = solver_of(problem)
+    solver.residual.fill(0.0)
+    assert solver.solve(add_pulls, 1e-9, 0.0) == 0.0
+    assert not solver.correction.any()
+
+
+def random_timeline(seed):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(40):
+        i, j = rng.choice(6, 2, replace=False)
+        rows.append((int(rng.integers(1900, 1906)), f"p{i}", f"p{j}", int(rng.integers(0, 3))))
+    return build_timeline(make_games(rows))
+
+
+def inference_of(model, timeline, tau):
+    if model is ttt:
+        return ttt.Inference(timeline, ttt.Params(tau=tau), 150.0, 40.0, None)
+    params = ttt_d.Params(tau=tau, draw_margin_tau=tau / 10, white_advantage=40).resolved()
+    return ttt_d.Inference(timeline, params, merge_games(timeline, colours=True), 40.0, None)
+
+
+@pytest.mark.parametrize("tau", [0.0, 60.0])
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_the_models_move_to_the_means_that_they_solved_for(model, tau):
+    """After a move nothing is left to move, and only means have moved."""
+    inference = inference_of(model, random_timeline(1), tau)
+    inference.sweep(Pace.PLAIN)
+    before = inference.beliefs()
+    inference._towards_joint_means(True, tol=1e-10, relative=0.0)
+    after = inference.beliefs()
+    assert np.array_equal(before[1], after[1])
+    assert np.abs(before[0] - after[0]).max() > 1
+    assert inference._towards_joint_means(False, tol=1e-10, relative=0.0) < 1e-8
+
+
+@pytest.mark.parametrize("tau", [0.0, 60.0])
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):
+    """Departure from the paper: the way changes, the goal does not."""
+    inference = inference_of(model, random_timeline(2), tau)
+    for _ in range(400):
+        inference.sweep(Pace.PLAIN)
+    before = inference.beliefs()
+    inference.sweep(Pace.JOINT)
+    assert inference.beliefs() == pytest.approx(before, abs=1e-7)
