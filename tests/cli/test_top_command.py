@@ -1,0 +1,93 @@
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from handmade import RECORDS, write_small_run
+
+from ttt_cli.cli import main
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    write_small_run(tmp_path / "a.ttt")
+    return tmp_path
+
+
+def rows_of(capsys: pytest.CaptureFixture[str], *args: str) -> list[dict[str, str]]:
+    assert main.run(["top", *args, "-f", "csv"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+@pytest.fixture(scope="module")
+def classics(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("classics") / "classics.ttt"
+    assert main.run(["fit", str(ROOT / "sample_pgn" / "classics.pgn"), "-o", str(run), "-q"]) == 0
+    return run
+
+
+def test_the_leaders_of_the_classics(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = {"1858": "Morphy", "1872": "Steinitz", "1896": "Lasker", "1921": "Capablanca"}
+    each = {row["period"]: row for row in rows_of(capsys, "-r", str(classics), "--leaders", "--each")}
+    reigns = rows_of(capsys, "-r", str(classics), "--leaders")
+    for year, surname in known.items():
+        (best,) = rows_of(capsys, "-r", str(classics), "--at", year, "-n", "1")
+        assert best["player"] == each[year]["player"]
+        assert best["player"].startswith(f"{surname},")
+        assert float(best["p_best"]) == pytest.approx(float(each[year]["p_best"]), abs=1e-6)
+        (reign,) = [row for row in reigns if row["first"] <= year <= row["last"]]
+        assert reign["player"] == best["player"]
+    assert sum(int(row["years"]) for row in reigns) == len(each)
+
+
+def test_somebody_of_the_classics_is_the_best(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(capsys, "-r", str(classics), "--at", "1914", "-n", "0")
+    assert len(rows) > 50
+    assert sum(float(row["p_best"]) for row in rows) == pytest.approx(1.0, abs=1e-6)
+    means = [float(row["mean"]) for row in rows]
+    assert means == sorted(means, reverse=True)
+
+
+def test_the_forms_of_the_ranking(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert [row["player"][:6] for row in rows_of(capsys, "--at", "1858")] == ["Morphy", "Paulse", "Anders"]
+    assert [row["period"] for row in rows_of(capsys, "--peak", "-n", "2")] == ["1862", "1862"]
+    assert [row["first"] for row in rows_of(capsys, "--years", "2", "--peak", "-n", "1")] == ["1861"]
+    assert [row["rank"] for row in rows_of(capsys)] == ["1", "2"]
+    assert rows_of(capsys, "--peak", "--max-sd", "1") == []
+
+
+def test_json_and_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["top", "--at", "1858", "-f", "json", "-n", "1"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert list(row) == ["rank", "player", "period", "mean", "sd", "games", "p_best"]
+    assert main.run(["top", "--at", "1858", "-f", "table"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("The best of 1858\n3 players count: active within 2 years\n")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--at", "1858", "--leaders"), ("--peak", "--leaders"), ("--each",), ("--peak", "--active", "1"),
+        ("--active", "1", "--everyone"), ("--at", "1850"), ("-n", "-1"), ("--max-sd", "1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_exits_2(
+    here: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...]
+) -> None:
+    assert main.run(["top", *args]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "hint: " in err
+
+
+def test_a_fit_that_had_not_converged_is_pointed_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_small_run(here / "b.ttt", RECORDS, converged=False)
+    assert main.run(["top", "-r", "b.ttt"]) == 0
+    assert "not converged" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+import json
+from pathlib import Path
+
+import pytest
+from handmade import RECORDS, write_small_run
+
+from ttt_cli.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
+    write_small_run(tmp_path / "a.ttt", [*RECORDS, later])
+    monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
+
+
+def test_the_report_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["versus", "morphy", "anderssen", "-f", "json", "--games", "4"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["win"] + found["draw"] + found["loss"] == pytest.approx(1.0)
+    assert found["match_win"] + found["match_draw"] + found["match_loss"] == pytest.approx(1.0)
+    assert err == "Morphy, Paul in 1858, Anderssen, Adolf in 1858: the last period of both\n"
+
+
+def test_eras_far_apart_come_with_a_caution_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["versus", "morphy", "lasker", "--at", "1857", "--at-b", "1901", "-f", "csv"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 2
+    assert "compare 1857 and 1901 with caution" in err
+
+
+def test_the_table_is_followed_by_their_games(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["versus", "morphy", "anderssen", "-f", "table", "-q"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Morphy, Paul against Anderssen, Adolf\n")
+    assert "Morphy, Paul against Anderssen, Adolf: +2 =0 -1" in out
+    assert err == ""
+
+
+def test_their_games_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["versus", "morphy", "anderssen", "--record", "-f", "csv"]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header == "player,period,colour,games,wins,draws,losses,score,expected,opponents_mean"
+    assert len(rows) == 3
+
+
+@pytest.mark.parametrize("args", [("--games", "0"), ("--games", "501"), ("--at", "1900")])
+def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["versus", "morphy", "anderssen", *args]) == 2
+    assert capsys.readouterr().out == ""

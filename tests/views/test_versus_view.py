@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import pytest
+from handmade import RECORDS, write_small_run
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.views.match import match
+from ttt_cli.views.probability import colour_blind, stronger
+from ttt_cli.views.versus import VersusView, versus_view
+
+LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt", [*RECORDS, LATER])
+    return open_run(tmp_path / "a.ttt")
+
+
+def facts(view: VersusView) -> dict:
+    (row,) = view.report.rows
+    return dict(zip(view.report.columns, row, strict=True))
+
+
+def test_by_default_the_last_period_of_both(run: Run) -> None:
+    view = versus_view(run, "morphy", "anderssen")
+    found = facts(view)
+    assert (found["player_a"], found["period_a"], found["player_b"], found["period_b"]) == (
+        *("Morphy, Paul", "1858"),
+        *("Anderssen, Adolf", "1858"),
+    )
+    assert view.notes == ("Morphy, Paul in 1858, Anderssen, Adolf in 1858: the last period of both",)
+    a, b = {"mean": 1003.0, "sd": 50.0}, {"mean": 1002.0, "sd": 50.0}
+    either = colour_blind("ttt", run.meta.params, a, b)
+    assert (found["win"], found["draw"], found["loss"]) == pytest.approx(either)
+    assert found["expected"] == pytest.approx(either.expected)
+    assert found["stronger"] == pytest.approx(stronger(a, b))
+    assert (found["lead"], found["played"], found["wins"], found["losses"]) == (1.0, 3, 2, 1)
+    assert "win_white" not in found
+    assert "match_games" not in found
+
+
+def test_without_a_common_period_peaks_and_a_caution(run: Run) -> None:
+    view = versus_view(run, "morphy", "lasker")
+    found = facts(view)
+    assert (found["period_a"], found["period_b"], found["played"]) == ("1858", "1901", 0)
+    assert "each at the peak" in view.notes[0]
+    assert "only through chains of opponents" in view.notes[1]
+    assert list(view.record.rows) == []
+
+
+def test_periods_asked_for(run: Run) -> None:
+    found = facts(versus_view(run, "anderssen", "paulsen", at="1861"))
+    assert (found["period_a"], found["period_b"]) == ("1861", "1861")
+    found = facts(versus_view(run, "anderssen", "paulsen", at="1861", at_b="1857"))
+    assert (found["period_a"], found["period_b"]) == ("1861", "1857")
+    found = facts(versus_view(run, "anderssen", "paulsen", at_b="1857"))
+    assert (found["period_a"], found["period_b"]) == ("1862", "1857")
+    found = facts(versus_view(run, "anderssen", "morphy", at="peak"))
+    assert (found["period_a"], found["period_b"]) == ("1862", "1858")
+    with pytest.raises(LookupFailed, match="Morphy, Paul has no skill at 1862"):
+        versus_view(run, "anderssen", "morphy", at="1862")
+
+
+def test_a_match(run: Run) -> None:
+    found = facts(versus_view(run, "morphy", "anderssen", games=12))
+    promised = match("ttt", run.meta.params, {"mean": 1003.0, "sd": 50.0}, {"mean": 1002.0, "sd": 50.0}, 12)
+    assert (found["match_win"], found["match_draw"], found["match_loss"]) == pytest.approx(
+        (promised.win, promised.tie, promised.loss)
+    )
+    assert (found["match_games"], found["match_low_80"], found["match_high_80"]) == (
+        12,
+        *promised.interval(0.8),
+    )
+    assert found["match_points"] == pytest.approx(promised.expected)
+
+
+def test_with_whites_advantage_each_colour_has_its_own(run: Run) -> None:
+    run.meta.params["white_advantage"] = 40.0
+    found = facts(versus_view(run, "morphy", "anderssen"))
+    assert found["win_white"] > found["win"] > found["win_black"]
+    assert found["win"] == pytest.approx((found["win_white"] + found["win_black"]) / 2)
+
+
+def test_the_record_of_their_games(run: Run) -> None:
+    view = versus_view(run, "anderssen", "paulsen")
+    assert [row[1:7] for row in view.record.rows] == [
+        ("1861", "both", 1, 0, 0, 1), ("1861", "white", 1, 0, 0, 1),
+        ("1862", "both", 1, 0, 1, 0), ("1862", "black", 1, 0, 1, 0),
+    ]  # fmt: skip
+    assert view.record.title == ("Anderssen, Adolf against Paulsen, Louis: +0 =1 -1",)
+
+
+def test_nobody_plays_himself(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="both mean Morphy"):
+        versus_view(run, "morphy", "paul morphy")
+
+
+def test_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "d.ttt", further="draw_margin")
+    run = open_run(tmp_path / "d.ttt")
+    object.__setattr__(run.meta, "model", "ttt-d")
+    found = facts(versus_view(run, "morphy", "anderssen", games=2))
+    a = {"mean": 1003.0, "sd": 50.0, "draw_margin": 100.3, "draw_margin_sd": 5.0}
+    b = {"mean": 1002.0, "sd": 50.0, "draw_margin": 100.2, "draw_margin_sd": 5.0}
+    assert (found["win"], found["draw"], found["loss"]) == pytest.approx(
+        colour_blind("ttt-d", run.meta.params, a, b)
+    )

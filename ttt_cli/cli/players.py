@@ -1,0 +1,40 @@
+"""`ttt players`: who is in the run."""
+
+from __future__ import annotations
+
+import click
+
+from ttt_cli.cli.console import emit
+from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+
+
+@click.command("players")
+@click.argument("pattern", nargs=-1)
+@click.option("--from", "since", type=int, metavar="YEAR", help="Only who played in or after this year.")
+@click.option("--to", "until", type=int, metavar="YEAR", help="Only who played in or before this year.")
+@click.option("--min-games", type=click.FloatRange(min=0), default=0, help="Only with so many games in all.")
+@click.option("-n", "--number", type=click.IntRange(min=0), default=0, help="So many; default 0, all.")
+@run_option
+@format_option
+@output_option
+@verbosity_options
+def command(
+    pattern: tuple[str, ...],
+    since: int | None,
+    until: int | None,
+    min_games: float,
+    number: int,
+    run: str | None,
+    fmt: str | None,
+    out: str,
+) -> None:
+    """The players of a run, those with most games first: years, games and peak.
+
+    PATTERN is a part of the name, or several, accents and case aside: `ttt players alekh`.
+    """
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.views.players import players_rows
+
+    limits = {"since": since, "until": until, "number": number or None}
+    with open_run(run) as opened:
+        emit(players_rows(opened, " ".join(pattern), min_games=min_games, **limits), fmt, out=out)

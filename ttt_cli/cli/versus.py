@@ -1,0 +1,50 @@
+"""`ttt versus`: two players against each other."""
+
+from __future__ import annotations
+
+import click
+
+from ttt_cli.cli.console import emit, on_terminal, say
+from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+
+
+@click.command("versus")
+@click.argument("a")
+@click.argument("b")
+@click.option("--at", metavar="PERIOD", help="A's period, and B's if no other is given; or peak.")
+@click.option("--at-b", metavar="PERIOD", help="B's period; or peak.")
+@click.option("--games", type=click.IntRange(1, 500), metavar="N", help="A match of N games, too.")
+@click.option("--record", is_flag=True, help="Instead, their own games by period and colour.")
+@run_option
+@format_option
+@output_option
+@verbosity_options
+def command(
+    a: str,
+    b: str,
+    at: str | None,
+    at_b: str | None,
+    games: int | None,
+    record: bool,
+    run: str | None,
+    fmt: str | None,
+    out: str,
+) -> None:
+    """What a game between A and B promises, and the record of those they played.
+
+    `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: the last that both have, else the peak of
+    each. Probabilities are A's; stronger is the probability of the higher skill; colours are drawn by lot unless a
+    key says white or black.
+    """
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.views.versus import versus_view
+
+    opened = open_run(run)
+    view = versus_view(opened, a, b, at=at, at_b=at_b, games=games)
+    say(*view.notes)
+    if not opened.meta.converged:
+        say(f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for")
+    emit(view.record if record else view.report, fmt, out=out)
+    if not record and out == "-" and (fmt == "table" or (fmt is None and on_terminal())) and view.record.rows:
+        click.echo()
+        emit(view.record, "table")

@@ -1,0 +1,112 @@
+"""Which period is meant, and who counts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.errors import LookupFailed
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+
+ACTIVE_YEARS: Final = 2.0
+_STEPS: Final = {"year": 1.0, "quarter": 4.0, "month": 12.0, "week": 52.1775, "day": 365.2425}
+# Rows come by player and period without gaps, and every player's first has games: so many rows, so many periods.
+_IDLE: Final = "rowid - max(CASE WHEN games > 0 THEN rowid END) OVER (ROWS UNBOUNDED PRECEDING)"
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Who counts in a period, of the players whose first and last period surround it.
+
+    `active`: those with a game in the period or so many years before it (None: everyone); `min_games`: in all;
+    `max_sd`: the largest sd in the period, points (None: any).
+    """
+
+    active: float | None = ACTIVE_YEARS
+    min_games: float = 0.0
+    max_sd: float | None = None
+
+    def words(self) -> str:
+        """The filters in words: `active within 2 years, at least 10 games`; empty when everyone counts."""
+        said = []
+        if self.active is not None:
+            years = f"active within {self.active:g} year{'' if self.active == 1 else 's'}"
+            said.append(years if self.active else "with games in the period")
+        if self.min_games:
+            said.append(f"at least {self.min_games:g} games in all")
+        if self.max_sd is not None:
+            said.append(f"sd up to {self.max_sd:g}")
+        return ", ".join(said)
+
+    def rules(self) -> tuple[str, list[Any]]:
+        """The SQL condition on a row of skills that does not depend on other periods, and its values."""
+        conditions, values = ["true"], list[Any]()
+        if self.min_games > 0:
+            conditions.append("player IN (SELECT player FROM players WHERE games >= ?)")
+            values.append(self.min_games)
+        if self.max_sd is not None:
+            conditions.append("sd <= ?")
+            values.append(self.max_sd)
+        return " AND ".join(conditions), values
+
+    def in_period(self, run: Run, number: int) -> tuple[str, list[Any]]:
+        """The same with the activity before one period, which the rows are then held to."""
+        condition, values = self.rules()
+        if self.active is not None:
+            active = "SELECT player FROM skills WHERE games > 0 AND period_number BETWEEN ? AND ?"
+            condition = f"player IN ({active}) AND {condition}"
+            values = [number - self.active_steps(run), number, *values]
+        return f"period_number = ? AND {condition}", [number, *values]
+
+    def everywhere(self, run: Run) -> tuple[str, list[Any]]:
+        """A SQL query for the rows of skills that count in their period, and its values."""
+        condition, values = self.rules()
+        if self.active is None:
+            return f"SELECT * FROM skills WHERE {condition}", values
+        rows = f"SELECT *, {_IDLE} AS idle FROM skills"
+        return f"SELECT * FROM ({rows}) WHERE idle <= ? AND {condition}", [self.active_steps(run), *values]
+
+    def active_steps(self, run: Run) -> int:
+        """Periods for which a player counts as active after the last game."""
+        return steps(run, self.active or 0.0)
+
+
+def steps(run: Run, years: float) -> int:
+    """So many years as a whole number of the run's periods."""
+    return round(years * _STEPS[run.meta.period])
+
+
+def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[str, int]:
+    """Label and number of the period that `at` means, among all periods or one player's; None: the last.
+
+    A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
+    `1872-06` the year in a run of years. Raises LookupFailed when there are no skills then.
+    """
+    whose, values = ("player = ?", [player]) if player is not None else ("true", [])
+    if at is None and player is None:
+        at = run.meta.last
+    query = f"SELECT arg_max(period, period_number), max(period_number) FROM skills WHERE {whose}"
+    condition, wanted = _means(at.strip() if at else None)
+    (label, number), *_ = run.query(f"{query} AND {condition}", [*values, *wanted])[1]
+    if label is None:
+        raise _nothing_then(run, at, player)
+    return str(label), int(number)
+
+
+def _means(at: str | None) -> tuple[str, Sequence[Any]]:
+    if at is None:
+        return "true", ()
+    return "(period = ? OR starts_with(period, ?) OR starts_with(?, period || '-'))", (at, f"{at}-", at)
+
+
+def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
+    if player is None:
+        span = f"the run goes from {run.meta.first} to {run.meta.last}, by the {run.meta.period}"
+        return LookupFailed(f"nobody's history covers {at}", hint=span)
+    (first, last), *_ = run.query('SELECT "first", "last" FROM players WHERE player = ?', [player])[1]
+    if first is None:
+        return LookupFailed(f"{player} has no games in this run", hint="`ttt players` lists those who have")
+    return LookupFailed(f"{player} has no skill at {at}", hint=f"the history goes from {first} to {last}")

@@ -1,0 +1,106 @@
+"""The number one of every period, and their reigns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.views.field import Filters
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.scale import run_line
+from ttt_cli.views.top import DECIMALS, INDEPENDENT
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+
+_SELECT = """
+SELECT period_number, any_value(period), arg_max(struct_pack(player, sd, games), mean), max(mean), list(mean), list(sd)
+FROM ({rows}) GROUP BY period_number ORDER BY period_number
+"""
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The highest mean of one period; `p_best` is the probability of really being the strongest, `field` who counts."""
+
+    number: int
+    period: str
+    player: str
+    mean: float
+    sd: float
+    games: float
+    p_best: float
+    field: int
+
+
+def leaders(run: Run, filters: Filters) -> list[Leader]:
+    """The leader of every period in which anybody counts. Raises LookupFailed when there is none."""
+    import numpy as np
+
+    from ttt_cli.views.contention import best_probabilities
+
+    rows, values = filters.everywhere(run)
+    found = []
+    for number, label, who, top, means, sds in run.query(_SELECT.format(rows=rows), values)[1]:
+        mean, sd = np.array(means), np.array(sds)
+        first = np.flatnonzero((mean == top) & (sd == who["sd"]))[:1]
+        p_best = float(best_probabilities(mean, sd, first)[0])
+        found.append(Leader(number, label, who["player"], top, who["sd"], who["games"], p_best, len(mean)))
+    if not found:
+        raise LookupFailed("nobody counts in any period", hint="relax --min-games or --max-sd")
+    return found
+
+
+def leader_rows(run: Run, filters: Filters) -> Rows:
+    """One row per period: `period,player,mean,sd,games,p_best,field`."""
+    rows = [
+        (one.period, one.player, one.mean, one.sd, one.games, one.p_best, one.field)
+        for one in leaders(run, filters)
+    ]
+    columns = ("period", "player", "mean", "sd", "games", "p_best", "field")
+    return Rows(columns, rows, _title(f"The number one of every {run.meta.period}", run, filters), DECIMALS)
+
+
+def reign_rows(run: Run, filters: Filters) -> Rows:
+    """One row per reign: `first,last,player,periods,p_best,mean,sd,peak_period,least_p_best`.
+
+    The fourth column is named after the run's periods (`years`, ...). `mean` and `sd` are those of the reign's best
+    period; `p_best` is the mean over its periods.
+    """
+    rows = []
+    for reign in reigns(leaders(run, filters)):
+        peak = max(reign, key=lambda one: one.mean)
+        chances = [one.p_best for one in reign]
+        span = reign[0].period, reign[-1].period, peak.player, len(reign), sum(chances) / len(chances)
+        rows.append((*span, peak.mean, peak.sd, peak.period, min(chances)))
+    columns = (
+        "first",
+        "last",
+        "player",
+        f"{run.meta.period}s",
+        "p_best",
+        "mean",
+        "sd",
+        "peak_period",
+        "least_p_best",
+    )
+    return Rows(columns, rows, _title("The number ones", run, filters), DECIMALS)
+
+
+def reigns(found: Sequence[Leader]) -> list[list[Leader]]:
+    """Runs of consecutive periods with one leader; a period in which nobody counts ends a reign."""
+    merged: list[list[Leader]] = []
+    for leader in found:
+        before = merged[-1][-1] if merged else None
+        if before and before.player == leader.player and before.number == leader.number - 1:
+            merged[-1].append(leader)
+        else:
+            merged.append([leader])
+    return merged
+
+
+def _title(head: str, run: Run, filters: Filters) -> tuple[str, ...]:
+    words = filters.words()
+    return (head, *([f"among those {words}"] if words else []), INDEPENDENT, run_line(run))

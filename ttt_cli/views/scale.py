@@ -1,0 +1,23 @@
+"""In which unit a run's numbers are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+
+
+def scale_note(run: Run) -> str:
+    """The unit of all skills of a run, in words."""
+    prior = run.meta.params.get("prior_mean")
+    return (
+        f"points of this run (newcomers {prior:g})"
+        if isinstance(prior, int | float)
+        else "points of this run"
+    )
+
+
+def run_line(run: Run) -> str:
+    """The run, what it was made from, and its scale: a line for titles."""
+    return f"{run.name}: {run.meta.describe()}; {scale_note(run)}"
