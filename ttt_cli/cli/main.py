@@ -23,7 +23,13 @@ from ttt_cli.errors import TttError, nearest
 COMMANDS: Final = {
     "fit": "Read games, infer every player's skill, write a run.",
     "player": "One player's history.",
+    "players": "Who is in the run.",
+    "top": "The best in a period, at their peaks, or the number ones.",
+    "versus": "Two players: who would win, and their games.",
     "evidence": "How well the data support the parameters.",
+    "tune": "The parameters that the games prefer, with standard errors.",
+    "plot": "Figures: skill curves, games per year, evidence, the top through time.",
+    "report": "One self-contained page of everything in a run.",
     "export": "The tables of a run, in any format.",
     "config": "Show, check and describe configs.",
     "simulate": "Make an artificial history with known skills.",

@@ -1,0 +1,70 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from handmade import write_small_run
+
+from ttt_cli.cli import main, plot
+from ttt_cli.views.charts import figure, save
+
+
+@pytest.fixture(autouse=True)
+def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTT_RUN", "a.ttt")
+
+
+def test_the_name_of_the_file_decides_the_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["plot", "Anderssen", "Morphy", "-o", "two.svg"]) == 0
+    assert (tmp_path / "two.svg").read_text(encoding="utf-8").startswith("<svg")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "two.svg written" in err
+
+
+def test_without_a_file_it_is_a_png_named_by_the_players(tmp_path: Path) -> None:
+    assert main.run(["plot", "Anderssen", "Morphy"]) == 0
+    assert (tmp_path / "anderssen-morphy.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main.run(["plot", "--kind", "games", "-o", "-"]) == 0
+    assert capfdbinary.readouterr().out.startswith(b"<svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["Fischer"], "no player 'Fischer'"),
+        (["Morphy", "-o", "a.bmp"], "png, svg, pdf, html"),
+        (["Morphy", "--kind", "games"], "go with --kind skills"),
+        (["--kind", "evidence"], "ttt evidence --grid"),
+        (["--kind", "top"], "--min-games"),
+        (["Morphy", "--with", "missing.ttt"], "missing.ttt: no such run"),
+        (["Morphy", "-o", "nowhere/a.svg"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_drawn_says_why_and_writes_nothing(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["plot", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
+
+
+def test_options_know_the_kinds_and_formats_there_are() -> None:
+    assert plot.KINDS == figure.KINDS
+    assert plot.FIGURE_FORMATS == save.FORMATS
+
+
+def test_help_loads_no_charts() -> None:
+    code = (
+        "import json, sys; from ttt_cli.cli.main import run; run(['plot', '--help']);"
+        " heavy = {'altair', 'vl_convert', 'numpy', 'duckdb'} & set(sys.modules);"
+        " print(json.dumps(sorted(heavy)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stderr) == []

@@ -1,0 +1,34 @@
+from pathlib import Path
+
+import pytest
+from handmade import write_small_run
+
+from ttt_cli.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TTT_RUN", "a.ttt")
+
+
+def test_one_file_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report"]) == 0
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert text.rstrip().endswith("</html>")
+    assert capsys.readouterr() == ("", "report.html written\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ttt", "report.html"]
+
+
+def test_a_dash_is_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report", "-o", "-", "-q"]) == 0
+    out, err = capfd.readouterr()
+    assert "Anderssen, Adolf" in out
+    assert err == ""
+
+
+def test_a_place_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report", "-o", "nowhere/report.html"]) == 2
+    assert "nowhere/report.html: cannot be written" in capsys.readouterr().err

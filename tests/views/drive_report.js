@@ -1,0 +1,41 @@
+// Run inside the page by test_report_browser.py: uses it as a reader would, and writes down what happened.
+const $ = (id) => document.getElementById(id);
+const press = (node, key) => node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const set = (id, value) => { $(id).value = value; $(id).dispatchEvent(new Event("input", { bubbles: true })); };
+const curves = () => [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
+const names = (id) => [...$(id).querySelectorAll("td button")].map((node) => node.textContent);
+const told = {};
+for (const button of [...document.querySelectorAll("#chosen button")]) document.querySelector("#chosen button").click();
+told.none = curves();
+set("player", "anderssen ad");
+told.accents = [...document.querySelectorAll("#player-options li")].map((n) => n.textContent);
+told.expanded = $("player").getAttribute("aria-expanded");
+press($("player"), "Enter");
+set("player", "b"); press($("player"), "ArrowDown"); press($("player"), "ArrowUp"); press($("player"), "Enter");
+told.two = curves(); told.closed = $("player").getAttribute("aria-expanded");
+told.bands = document.querySelectorAll(".band").length;
+set("player", "nobody"); told.unknown = $("player-options").hidden;
+set("min-games", "1"); set("active", "0");
+set("when", "1"); told.at1858 = [$("at").textContent, names("ranking-table")];
+set("when", "4"); told.at1861 = [$("at").textContent, names("ranking-table")];
+$("later").click(); told.later = $("at").textContent;
+set("active", ""); set("when", "3"); told.idle = names("ranking-table");
+told.leaders = [...$("leaders-table").querySelectorAll("tbody tr")].map(
+  (row) => [...row.children].slice(0, 2).map((c) => c.textContent));
+told.peaks = names("peaks-table");
+const svg = document.querySelector("#chart svg");
+press(svg, "Home"); told.home = $("curves-status").textContent;
+press(svg, "End"); told.end = $("curves-status").textContent;
+told.tip = !document.querySelector(".tip").hidden;
+[...document.querySelectorAll("#peaks-table td button")].find((node) => node.textContent === "Paulsen, Louis").click();
+told.clicked = curves().length;
+told.buttons = [...document.querySelectorAll("[data-table]")].map((node) => node.dataset.table);
+const urls = []; URL.createObjectURL = (blob) => { urls.push(blob); return "#"; };
+for (const node of document.querySelectorAll("[data-table]")) node.click();
+Promise.all(urls.map((blob) => blob.text())).then((texts) => {
+  told.tables = Object.fromEntries(told.buttons.map((name, i) => [name, texts[i]]));
+  told.errors = errors;
+  told.requests = performance.getEntriesByType("resource").map((entry) => entry.name);
+  const out = document.createElement("pre"); out.id = "told"; out.textContent = JSON.stringify(told);
+  document.body.append(out);
+});

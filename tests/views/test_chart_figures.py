@@ -1,0 +1,198 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handmade import write_small_run
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.views.charts.figure import KINDS, make_figure
+from ttt_cli.views.charts.save import FORMATS, render
+from ttt_cli.views.charts.style import COLOURS, colour, shape
+from ttt_cli.views.charts.surface import step_of
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt")
+    return open_run(tmp_path / "a.ttt")
+
+
+@pytest.fixture
+def margins(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "d.ttt", further="draw_margin")
+    return open_run(tmp_path / "d.ttt")
+
+
+def layers(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
+    """The layers of one mark, their data put back in."""
+    data = spec.get("datasets", {})
+    return [
+        {**layer, "values": source.get("values") or data.get(source.get("name"))}
+        for layer in spec["layer"]
+        for source in [layer.get("data") or spec["data"]]
+        if layer["mark"]["type"] == mark
+    ]
+
+
+def test_curves_carry_the_runs_values(run: Run) -> None:
+    figure = make_figure(run, "skills", ["Anderssen", "morphy"])
+    (points,) = layers(figure.spec, "point")
+    rows = run.query(
+        "SELECT player, period, round(mean, 1), round(sd, 1), games FROM skills"
+        " WHERE games > 0 AND player IN ('Anderssen, Adolf', 'Morphy, Paul')"
+    )[1]
+    found = [tuple(p[key] for key in ("player", "period", "value", "sd", "games")) for p in points["values"]]
+    assert sorted(found) == sorted(rows)
+    assert figure.stem == "anderssen-morphy"
+
+
+def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen"]).spec
+    idle, played = layers(spec, "area")
+    assert idle["mark"]["opacity"] < played["mark"]["opacity"]
+    assert {row["year"] for row in idle["values"]} == {1858, 1859, 1860, 1861}
+    assert {row["year"] for row in played["values"]} == {1861, 1862}
+    assert all(row["high"] - row["low"] == pytest.approx(100.0) for row in played["values"])
+    thin, thick = layers(spec, "line")[:2]
+    assert thin["mark"]["strokeWidth"] < thick["mark"]["strokeWidth"]
+
+
+def test_names_stand_at_the_line_ends(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen", "Morphy"]).spec
+    *_, names = layers(spec, "text")
+    assert [row["text"] for row in names["values"]] == ["Anderssen, Adolf", "Morphy, Paul"]
+    ends = dict(run.query("SELECT player, CAST(max(period) AS INTEGER) FROM skills GROUP BY player")[1])
+    assert all(row["year"] > ends[row["player"]] for row in names["values"])
+
+
+def test_a_draw_margin_is_dashed_above_the_skill(margins: Run) -> None:
+    spec = make_figure(margins, "skills", ["Anderssen"]).spec
+    dashed = [
+        row
+        for layer in layers(spec, "line")
+        if layer["mark"]["strokeDash"] == [6, 4]
+        for row in layer["values"]
+    ]
+    first = min(dashed, key=lambda row: row["year"])
+    assert first["value"] == pytest.approx(1002.0 + 100.2)
+    assert "dashed: skill + draw margin" in json.dumps(spec["title"])
+
+
+def test_another_run_is_dotted_and_named(run: Run, margins: Run) -> None:
+    figure = make_figure(run, "skills", ["Anderssen"], other=margins)
+    dotted = [
+        row
+        for layer in layers(figure.spec, "line")
+        if layer["mark"].get("strokeDash") == [2, 3]
+        for row in layer["values"]
+    ]
+    assert {row["player"] for row in dotted} == {"Anderssen, Adolf"}
+    assert "dotted: skill by d.ttt" in json.dumps(figure.spec["title"])
+
+
+def test_who_is_missing_in_the_other_run_is_told(run: Run, tmp_path: Path) -> None:
+    write_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
+    figure = make_figure(run, "skills", ["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
+    assert figure.notes == ("b.ttt does not have Morphy, Paul",)
+
+
+def test_without_names_the_leaders_are_shown(run: Run) -> None:
+    figure = make_figure(run)
+    (points,) = layers(figure.spec, "point")
+    assert points["values"]
+    assert any("no names given" in note for note in figure.notes)
+
+
+def test_unknown_and_too_many_names_are_errors(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="no player 'Fischer'"):
+        make_figure(run, "skills", ["Fischer"])
+
+
+def test_a_name_given_twice_is_one_curve(run: Run) -> None:
+    spec = make_figure(run, "skills", ["Anderssen", "adolf anderssen"]).spec
+    *_, names = layers(spec, "text")
+    assert len(names["values"]) == 1
+
+
+def test_the_axes_say_what_they_measure(run: Run) -> None:
+    text = json.dumps(make_figure(run, "skills", ["Anderssen"]).spec)
+    assert '"skill, points"' in text
+    assert "a.ttt" in text
+
+
+def test_games_per_year_add_up(run: Run) -> None:
+    (bars,) = layers(make_figure(run, "games").spec, "bar")
+    assert {row["year"]: row["games"] for row in bars["values"]} == {1857: 2, 1858: 3, 1861: 1, 1862: 1}
+
+
+def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
+    spec = make_figure(run, "top", count=2, min_games=1).spec
+    (lines,) = layers(spec, "line")
+    values = {(row["of"], row["period"]): row["value"] for row in lines["values"]}
+    for period in ("1857", "1858"):
+        means = sorted(
+            (m for (m,) in run.query("SELECT mean FROM skills WHERE period = ?", [period])[1]), reverse=True
+        )
+        assert values["mean of the top 2", period] == pytest.approx(sum(means[:2]) / 2, abs=0.05)
+        assert values["number one", period] == pytest.approx(means[0], abs=0.05)
+
+
+def test_a_top_that_nobody_fills_is_an_error(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="no year has 10 players"):
+        make_figure(run, "top")
+
+
+def test_evidence_needs_a_stored_grid_and_marks_its_best(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="no evidence over two parameters"):
+        make_figure(run, "evidence")
+    run.store_evidence(
+        EvidencePoint({"beta": b, "tau": t}, {"beta": b, "tau": t}, -abs(b - 200) - t / 10, True, 3, 0.0)
+        for b in (100.0, 200.0)
+        for t in (10.0, 20.0)
+    )
+    spec = make_figure(run, "evidence").spec
+    (tiles,) = layers(spec, "rect")
+    assert {(row["beta"], row["tau"]): row["below"] for row in tiles["values"]} == {
+        (100.0, 10.0): 100.0, (100.0, 20.0): 101.0, (200.0, 10.0): 0.0, (200.0, 20.0): 1.0,
+    }  # fmt: skip
+    (best,) = layers(spec, "point")
+    assert best["values"] == [{"beta": 200.0, "tau": 10.0}]
+
+
+@pytest.mark.parametrize(
+    ("drop", "step"), [(0.0, "0 to 0.5"), (0.5, "0 to 0.5"), (0.6, "0.5 to 2"), (1e9, "over 10000")]
+)
+def test_steps_of_evidence(drop: float, step: str) -> None:
+    assert step_of(drop) == step
+
+
+def test_more_players_than_colours_differ_in_their_points() -> None:
+    looks = [(colour(i), shape(i)) for i in range(4 * len(COLOURS))]
+    assert len(set(looks)) == len(looks)
+
+
+@pytest.mark.parametrize(
+    ("fmt", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE html>")]
+)
+def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
+    content = render(make_figure(run, "skills", ["Anderssen"]).spec, fmt)
+    assert content.lstrip().startswith(start)
+    if fmt == "html":
+        assert b"<script src" not in content
+        assert b"Anderssen" in content
+    assert set(FORMATS) == {"png", "svg", "pdf", "html"}
+
+
+def test_kinds_have_all_a_figure(run: Run) -> None:
+    assert KINDS == ("skills", "games", "evidence", "top")
+
+
+@pytest.mark.parametrize("kind", ["skills", "games", "top"])
+def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
+    import altair
+
+    spec = make_figure(margins, kind, count=2, min_games=1).spec
+    altair.LayerChart.from_dict(spec)  # raises when it is not

@@ -1,0 +1,129 @@
+"""The page in a real browser: driven by a script of its own, what it became read back."""
+
+import json
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handmade import CONFIG, fit_of, games_of
+
+from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.report.page import report_page
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
+    *("--disable-dev-shm-usage", "--virtual-time-budget=2000", "--dump-dom"),
+)
+RECORDS = (
+    ("1857", "Morphy, Paul", "Paulsen, Louis", "1-0"),
+    ("1858", "Anderßen, Ådolf", "Morphy, Paul", "0-1"),
+    ("1858", "Anderßen, Ådolf", '<b>"Bold"</b>', "1-0"),
+    ("1861", '<b>"Bold"</b>', "Paulsen, Louis", "0-1"),
+    ("1862", "Paulsen, Louis", "Anderßen, Ådolf", "1/2-1/2"),
+)
+WATCH = """<script>
+window.errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+addEventListener("securitypolicyviolation", (event) => errors.push(`blocked ${event.blockedURI}`));
+for (const level of ["error", "warn"]) console[level] = (...words) => errors.push(words.join(" "));
+</script>"""
+DRIVE = Path(__file__).with_name("drive_report.js").read_text(encoding="utf-8")
+
+
+def make_run() -> Run:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    if BROWSER is None:
+        pytest.skip("no chromium here")
+    folder = tmp_path_factory.mktemp("browser")
+    page = report_page(make_run()).replace("<style>", f"{WATCH}<style>", 1)
+    (folder / "page.html").write_text(
+        page.replace("</body>", f"<script>{DRIVE}</script></body>"), encoding="utf-8"
+    )
+    command = [BROWSER, *OPTIONS, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    text = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
+    assert text, dom[-2000:]
+    result: dict[str, Any] = json.loads(unescape(text))
+    return result
+
+
+def by_mean(period: str) -> list[str]:
+    """The players of a period with games in it, by descending mean."""
+    _, rows = make_run().query(
+        "SELECT player FROM skills WHERE period = ? AND games > 0 ORDER BY mean DESC", [period]
+    )
+    return [player for (player,) in rows]
+
+
+def test_there_are_no_errors_and_no_requests(told: dict[str, Any]) -> None:
+    assert told["errors"] == []
+    assert told["requests"] == []
+
+
+def test_players_are_found_by_typing_and_drawn(told: dict[str, Any]) -> None:
+    assert told["none"] == []
+    assert len(told["accents"]) == 1
+    assert told["accents"][0].startswith("Anderßen, Ådolf 3 games, 1858–1862")
+    assert (told["expanded"], told["closed"]) == ("true", "false")
+    assert told["two"] == ["Anderßen, Ådolf", '<b>"Bold"</b>']
+    assert told["bands"] == 2
+    assert told["unknown"] is True
+
+
+def test_the_slider_moves_the_ranking(told: dict[str, Any]) -> None:
+    assert told["at1858"] == ["1858", by_mean("1858")]
+    assert told["at1861"] == ["1861", by_mean("1861")]
+    assert told["later"] == "1862"
+
+
+def test_who_pauses_counts_when_asked_for(told: dict[str, Any]) -> None:
+    assert sorted(told["idle"]) == ['<b>"Bold"</b>', "Anderßen, Ådolf", "Paulsen, Louis"]
+
+
+def test_leaders_are_the_best_of_every_year(told: dict[str, Any]) -> None:
+    _, rows = make_run().query(
+        "SELECT period, arg_max(player, mean) FROM skills GROUP BY period ORDER BY period"
+    )
+    found = {}
+    for when, player in told["leaders"]:
+        first, _, last = when.partition("–")
+        found.update({str(year): player for year in range(int(first), int(last or first) + 1)})
+    assert found == dict(rows)
+
+
+def test_peaks_are_ordered_by_height(told: dict[str, Any]) -> None:
+    _, rows = make_run().query("SELECT player FROM players ORDER BY peak_mean DESC")
+    assert told["peaks"] == [player for (player,) in rows]
+
+
+def test_arrow_keys_read_the_curves_aloud(told: dict[str, Any]) -> None:
+    assert told["home"].startswith("1858: ")
+    assert told["end"].startswith("1862: Anderßen, Ådolf")
+    assert "1 game" in told["end"]
+    assert told["tip"] is True
+
+
+def test_a_click_on_a_name_adds_its_curve(told: dict[str, Any]) -> None:
+    assert told["clicked"] == 3
+
+
+def test_tables_are_given_as_csv(told: dict[str, Any]) -> None:
+    tables = told["tables"]
+    assert told["buttons"] == ["skills", "players", "ranking", "leaders", "peaks"]
+    head, *rows = tables["skills"].strip().split("\r\n")
+    assert head == "player,period,mean,sd,games"
+    count = make_run().query("SELECT count(*) FROM skills")[1][0][0]
+    assert len(rows) == count
+    assert any(row.startswith('"<b>""Bold""</b>",1858,') for row in rows)
+    assert tables["players"].startswith("player,first,last,games,wins,draws,losses\r\n")

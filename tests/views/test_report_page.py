@@ -1,0 +1,153 @@
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.report.page import embedded, report_page
+
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+
+
+class Page(HTMLParser):
+    """Checks that elements close in order, and collects ids, references and texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.scripts: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.attributes += [(tag, key, value) for key, value in attrs]
+        self.ids += [value or "" for key, value in attrs if key == "id"]
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        elif not self.open or self.open[-1] != "style":
+            self.text += data
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt")
+    return open_run(tmp_path / "a.ttt")
+
+
+def test_the_page_is_whole_and_its_data_loads(run: Run) -> None:
+    page = Page(report_page(run))
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    data = json.loads(page.scripts[0])
+    assert [player[0] for player in data["players"]] == ["Anderssen, Adolf", "Morphy, Paul", "Paulsen, Louis"]
+    assert "{{" not in page.text
+
+
+def test_nothing_is_fetched_from_anywhere(run: Run) -> None:
+    text = report_page(run)
+    assert not re.search(r"https?://", text)
+    page = Page(text)
+    references = [(tag, value) for tag, key, value in page.attributes if key in ("src", "href")]
+    assert all(value and value.startswith(("#", "data:")) for _, value in references)
+    assert "@import" not in text
+    assert "default-src 'none'" in text
+
+
+def test_labels_and_links_point_at_something(run: Run) -> None:
+    page = Page(report_page(run))
+    for _, key, value in page.attributes:
+        if key in ("for", "aria-controls", "aria-labelledby", "aria-describedby"):
+            assert value in page.ids
+        if key == "href" and value and value.startswith("#"):
+            assert value[1:] in page.ids
+    inputs = [value for tag, key, value in page.attributes if tag == "input" and key == "id"]
+    labelled = [value for tag, key, value in page.attributes if tag == "label" and key == "for"]
+    assert set(inputs) == set(labelled)
+
+
+def test_the_script_asks_for_elements_that_are_there(run: Run) -> None:
+    page = Page(report_page(run))
+    for name in re.findall(r'(?:byId|getElementById)\("([\w-]+)"\)', page.scripts[1]):
+        assert name in page.ids
+
+
+def test_facts_are_the_runs(run: Run) -> None:
+    text = Page(report_page(run)).text
+    assert "-1.3333" in text
+    assert "beta" in text
+    assert "no result" in text
+    assert "a.pgn:12" in text
+    assert "had not converged" not in text
+
+
+def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    evil = ('<b>"Bold"</b>', "</script><script>alert(1)</script>", "O'Kelly & <!-- Sons\u2028")
+    games = games_of([("1858", evil[0], evil[1], "1-0"), ("1859", evil[2], evil[0], "1-0")], report=REPORT)
+    timeline = build_timeline(games)
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    text = report_page(run)
+    page = Page(text)
+    assert len(page.scripts) == 2
+    assert "<b>" not in text
+    assert {player[0] for player in json.loads(page.scripts[0])["players"]} == set(evil)
+
+
+def test_a_template_sign_in_the_data_stays(tmp_path: Path) -> None:
+    games = games_of([("1858", "{{title}}", "B", "1-0")])
+    timeline = build_timeline(games)
+    page = Page(report_page(memory_run(games, timeline, fit_of(timeline), CONFIG)))
+    assert json.loads(page.scripts[0])["players"][1][0] == "{{title}}"
+
+
+def test_what_did_not_converge_says_so(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "n.ttt", converged=False)
+    assert "had not converged" in report_page(open_run(tmp_path / "n.ttt"))
+
+
+def test_a_page_of_a_part_names_its_threshold(run: Run) -> None:
+    text = Page(report_page(run, budget=300)).text
+    assert re.search(r"with at least \d+ games; [12] others are in the run but not here", text)
+
+
+def test_a_stored_grid_is_carried_with_its_best(run: Run) -> None:
+    assert json.loads(Page(report_page(run)).scripts[0])["surface"] is None
+    run.store_evidence(
+        EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0)
+        for b, t in [(100.0, 10.0), (100.0, 20.0), (200.0, 10.0), (200.0, 20.0), (300.0, 10.0)]
+    )
+    surface = json.loads(Page(report_page(run)).scripts[0])["surface"]
+    assert surface["keys"] == ["beta", "tau"]
+    assert surface["x"] == [100.0, 200.0]
+    assert surface["values"] == [[-110.0, -210.0], [-120.0, -220.0]]
+    assert surface["best"] == [100.0, 10.0]
+
+
+def test_equal_runs_give_equal_pages(run: Run) -> None:
+    assert report_page(run) == report_page(run)
+    assert len(RECORDS) == run.meta.games
+
+
+@given(st.text())
+def test_embedded_json_comes_back_and_holds_no_markup(text: str) -> None:
+    inside = embedded([text])
+    assert json.loads(inside) == [text]
+    assert not set(inside) & set("<>&\u2028\u2029")

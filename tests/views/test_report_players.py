@@ -1,0 +1,82 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handmade import games_of, write_small_run
+
+from ttt_cli.config.schema import Config
+from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.report.data import report_data
+from ttt_cli.views.report.players import carried_players, short
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt")
+    return open_run(tmp_path / "a.ttt")
+
+
+def unpacked(data: dict[str, Any]) -> dict[tuple[str, str], tuple[float, ...]]:
+    """{(player, period): (mean, sd, games)}, as the page's script reads it."""
+    found = {}
+    for name, _, _, _, _, start, offsets, means, sds, played, _ in data["players"]:
+        for i, row in enumerate(zip(means, sds, played, strict=True)):
+            step = offsets[i] if offsets else i
+            found[name, data["labels"][start - data["base"] + step]] = row
+    return found
+
+
+def test_every_row_is_carried_as_the_run_has_it(run: Run) -> None:
+    _, rows = run.query("SELECT player, period, mean, sd, games FROM skills")
+    found = unpacked(report_data(run))
+    assert len(found) == len(rows)
+    for player, period, mean, sd, games in rows:
+        assert found[player, period] == (pytest.approx(mean, abs=0.05), pytest.approx(sd, abs=0.05), games)
+
+
+def test_records_are_carried(run: Run) -> None:
+    _, rows = run.query("SELECT player, games, wins, draws, losses FROM players ORDER BY player")
+    assert [tuple(player[:5]) for player in report_data(run)["players"]] == rows
+
+
+def test_margins_are_carried(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "d.ttt", further="draw_margin")
+    anderssen = report_data(open_run(tmp_path / "d.ttt"))["players"][0]
+    assert anderssen[10][0] == pytest.approx(100.2)
+
+
+def test_a_small_budget_keeps_those_who_played_most_and_says_so(run: Run) -> None:
+    counts = dict(run.query("SELECT player, games FROM players")[1])
+    carried = carried_players(run, budget=300)
+    assert 0 < len(carried.players) < 3
+    assert carried.left_out == 3 - len(carried.players)
+    kept = {player[0] for player in carried.players}
+    assert kept == {player for player, games in counts.items() if games >= carried.min_games}
+    assert min(counts[p] for p in kept) > max(games for p, games in counts.items() if p not in kept)
+
+
+def test_even_the_smallest_budget_carries_somebody(run: Run) -> None:
+    assert carried_players(run, budget=1).players
+
+
+def test_fine_periods_without_games_are_thinned_to_one_a_year() -> None:
+    from handmade import fit_of
+
+    records = [("1858-06", "A", "B", "1-0"), ("1858-09", "B", "A", "1-0"), ("1861-03", "A", "B", "1/2-1/2")]
+    games = games_of(records)
+    timeline = build_timeline(games, "month")
+    config = Config.model_validate({"model": {"name": "ttt"}, "data": {"period": "month"}})
+    data = report_data(memory_run(games, timeline, fit_of(timeline), config))
+    labels = {label for player, label in unpacked(data) if player == "A"}
+    assert labels == {"1858-06", "1858-09", "1859-01", "1860-01", "1861-01", "1861-03"}
+    assert data["years"] == [pytest.approx(1858 + 5 / 12, abs=1e-5), pytest.approx(1 / 12)]
+    assert data["labels"][0] == "1858-06"
+    assert data["labels"][-1] == "1861-03"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1200.04, "1200"), (1200.06, "1200.1"), (0.5, "0.5"), (-0.01, "0")]
+)
+def test_numbers_are_short(value: float, text: str) -> None:
+    assert str(short(value)) == text

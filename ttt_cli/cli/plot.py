@@ -1,0 +1,66 @@
+"""`ttt plot`: figures made from a run."""
+
+from __future__ import annotations
+
+import click
+
+from ttt_cli.cli.console import say
+from ttt_cli.cli.figures import FIGURE_FORMATS, figure_format, save_figure
+from ttt_cli.cli.options import run_option, verbosity_options
+
+KINDS = ("skills", "games", "evidence", "top")
+
+
+@click.command("plot")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default="skills",
+    show_default=True,
+    help="Skill curves; games per year; the stored evidence grid; the mean of the top through time.",
+)
+@click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
+@click.option(
+    "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
+)
+@click.option(
+    "--min-games",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Games in the run for the top, and to be shown unasked.",
+)
+@click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
+@click.option(
+    "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
+    "[default: a png named after what it shows]",
+)  # fmt: skip
+@run_option
+@verbosity_options
+def command(
+    names: tuple[str, ...],
+    kind: str,
+    other: str | None,
+    number: int,
+    min_games: int,
+    fmt: str | None,
+    out: str | None,
+    run: str | None,
+) -> None:
+    """Draw the skill of players with a band of one sd, or another figure of the run.
+
+    Each NAME is one player, quoted when it has blanks: `ttt plot Morphy "Steinitz, W" -o skills.svg`. Without
+    names: those who led in the most periods. Periods without games are thin; TTT-D's draw margin is dashed.
+    """
+    if kind != "skills" and (names or other):
+        raise click.UsageError(f"names and --with go with --kind skills, not {kind}")
+    fmt = figure_format(out, fmt)
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.views.charts.figure import make_figure
+
+    opened = open_run(run)
+    beside = open_run(other) if other else None
+    figure = make_figure(opened, kind, names, other=beside, count=number, min_games=min_games)
+    say(*figure.notes)
+    save_figure(figure, out, fmt)

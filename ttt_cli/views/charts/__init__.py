@@ -1,0 +1,1 @@
+"""Figures made from a run: skill curves, games per year, the evidence surface, the top through time."""

@@ -1,0 +1,89 @@
+"""Games per year (TTT paper, figure 2 left), and the level of the top through time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.views.charts.histories import year_of
+from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
+from ttt_cli.views.settled import settled_sd
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from ttt_cli.runs.run import Run
+
+_SHORT: Final = 300  # pixels of height
+_GAMES: Final = """
+SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight) FROM games GROUP BY year ORDER BY year
+"""
+_TOP: Final = """
+SELECT period, period_number, avg(mean), max(mean), arg_max(player, mean) FROM (
+    SELECT skills.*, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
+    FROM skills JOIN players USING (player) WHERE players.games >= ? AND sd <= ?)
+WHERE place <= ? GROUP BY period, period_number HAVING count(*) = ? ORDER BY period_number
+"""
+
+
+def games_chart(run: Run) -> alt.LayerChart:
+    """A bar per year: how many games it has. Raises LookupFailed when the run has none."""
+    import altair as alt
+
+    rows = run.query(_GAMES)[1]
+    if not rows:
+        raise LookupFailed("the run has no games")
+    records: list[dict[str, Any]] = [{"year": year, "next": year + 1, "games": games} for year, games in rows]
+    x = alt.X("year:Q", axis=year_axis(rows[0][0], rows[-1][0]), scale=alt.Scale(nice=False))
+    y = alt.Y("games:Q", title="games in the year")
+    width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
+    bars = (
+        chart_of(records)
+        .mark_bar(color=COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
+        .encode(x=x, y=y, tooltip=["year:Q", "games:Q"])
+    )
+    total = sum(games for _, games in rows)
+    return finish([bars], "Games per year", f"{run.name} · {total:,.10g} games", height=_SHORT)
+
+
+def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerChart:
+    """The mean skill of the best `count` in every period, and the number one's.
+
+    A player counts from the first to the last game, with `min_games` games or more in the run, while the sd is
+    settled (`ttt_cli.views.settled`); periods with fewer than `count` players are left out.
+    Raises LookupFailed when none is left.
+    """
+    import altair as alt
+
+    settled = settled_sd(run.meta)
+    rows = run.query(_TOP, [min_games, math.inf if settled is None else settled, count, count])[1]
+    if not rows:
+        raise LookupFailed(
+            f"no {run.meta.period} has {count} players with {min_games} games in the run",
+            hint="--number and --min-games ask for fewer",
+        )
+    names = [f"mean of the top {count}", "number one"]
+    records: list[dict[str, Any]] = []
+    for period, number, mean, best, player in rows:
+        common = {"year": year_of(number, run.meta.period), "period": period}
+        records.append({**common, "value": round(mean, 1), "of": names[0], "player": ""})
+        records.append({**common, "value": round(best, 1), "of": names[1], "player": player})
+    years = year_axis(records[0]["year"], records[-1]["year"])
+    lines = (
+        chart_of(records)
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, aria=False), aria=False)
+        .encode(
+            x=alt.X("year:Q", axis=years, scale=alt.Scale(nice=False)),
+            y=alt.Y("value:Q", axis=alt.Axis(format="d", title="skill, points"), scale=alt.Scale(zero=False)),
+            color=alt.Color(
+                "of:N",
+                scale=alt.Scale(domain=names, range=list(COLOURS[:2])),
+                legend=alt.Legend(title=None, orient="top", labelFontSize=12, offset=0),
+            ),
+            tooltip=["of:N", "player:N", "period:N", "value:Q"],
+        )
+    )
+    sure = "" if settled is None else f" and an sd of at most {settled:g}"
+    note = f"{run.name} · players from their first to their last game, with at least {min_games} games{sure}"
+    return finish([lines], f"The top {count} through time", note)

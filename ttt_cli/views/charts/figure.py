@@ -1,0 +1,98 @@
+"""One figure of a run, by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.folding import fold_surname
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from ttt_cli.runs.run import Run
+
+KINDS: Final = ("skills", "games", "evidence", "top")
+MOST_CURVES: Final = 30
+_LEADERS: Final = 8
+_NAMED: Final = 4  # players in the name of a file
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A Vega-Lite figure, the notes that belong on standard error, and a name for its file without ending."""
+
+    spec: dict[str, Any]
+    notes: tuple[str, ...]
+    stem: str
+
+
+def make_figure(
+    run: Run,
+    kind: str = "skills",
+    names: Sequence[str] = (),
+    *,
+    other: Run | None = None,
+    count: int = 10,
+    min_games: int = 20,
+) -> Figure:
+    """The figure of a kind in KINDS.
+
+    `names` are the players whose skills are shown, as people type them; without any, those who led in the most
+    periods. `other`: a second run to compare their skills with. `count`, `min_games`: whose mean `top` is.
+    Raises LookupFailed for names that nobody has, and when there is nothing to show.
+    """
+    with run:
+        if kind == "skills":
+            return _skills(run, names, other, min_games)
+        return Figure(_chart(run, kind, count, min_games).to_dict(validate=False), (), kind)
+
+
+def _chart(run: Run, kind: str, count: int, min_games: int) -> alt.LayerChart:
+    from ttt_cli.views.charts.counts import games_chart, top_chart
+    from ttt_cli.views.charts.surface import surface_chart
+
+    match kind:
+        case "games":
+            return games_chart(run)
+        case "evidence":
+            return surface_chart(run)
+        case "top":
+            return top_chart(run, count=count, min_games=min_games)
+    raise ValueError(kind)
+
+
+def _skills(run: Run, names: Sequence[str], other: Run | None, min_games: int) -> Figure:
+    from ttt_cli.views.charts.histories import histories, leading_players
+    from ttt_cli.views.charts.skills import skills_chart
+
+    found = [run.find_player(name) for name in names]
+    players = list(dict.fromkeys(item.player for item in found))
+    notes = [item.note for item in found if item.note]
+    if not names:
+        players = leading_players(run, _LEADERS, min_games) or leading_players(run, _LEADERS, 1)
+        notes.append("no names given: those who led in the most periods")
+    if len(players) > MOST_CURVES:
+        raise LookupFailed(
+            f"{len(players)} curves are too many to be told apart", hint=f"at most {MOST_CURVES}"
+        )
+    curves = histories(run, players)
+    if not curves:
+        raise LookupFailed("no player asked for has a game")
+    beside = histories(other, players) if other else []
+    if other:
+        missing = [player for player in players if player not in {history.player for history in beside}]
+        notes += [f"{other.name} does not have {player}" for player in missing]
+    chart = skills_chart(
+        curves, run.name, run.meta.period, other=beside, other_name=other.name if other and beside else ""
+    )
+    return Figure(chart.to_dict(validate=False), tuple(notes), _stem(players))
+
+
+def _stem(players: Sequence[str]) -> str:
+    """A name for the file: the first surnames, safe for every file system."""
+    words = ["-".join(fold_surname(player).split()) or "player" for player in players]
+    shown = [word[:40] for word in words[:_NAMED]]
+    return "-".join(shown) + (f"-and-{len(words) - _NAMED}" if len(words) > _NAMED else "")

@@ -1,0 +1,243 @@
+"""Skill curves with bands (TTT paper, figures 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.views.charts.histories import History, Point
+from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
+from ttt_cli.views.charts.style import HEIGHT, WIDTH, chart_of, colour, finish, shape, year_axis
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Records = list[dict[str, Any]]
+Value = Callable[[Point], float]
+
+_ROOM: Final = 0.04  # of the height, above and below the curves
+_DASHED: Final = [6, 4]
+_DOTTED: Final = [2, 3]
+_MOVED: Final = 4.0  # pixels from which a name is tied to its line by a stroke
+_TITLED: Final = 4  # names in the title
+
+
+def skills_chart(
+    curves: Sequence[History],
+    run_name: str,
+    period: str,
+    *,
+    other: Sequence[History] = (),
+    other_name: str = "",
+) -> alt.LayerChart:
+    """Every player's mean with a band of one sd; TTT-D's skill + draw margin dashed; another run's mean dotted.
+
+    Steps without games at both ends are thin and pale. `curves` must not be empty.
+    """
+    names = [history.player for history in curves]
+    dashed = any(point.margin is not None for history in curves for point in history.points)
+    scale = _Scales(curves, other)
+    layers = [*_bands(curves, scale), *_lines(curves, scale, _mean)]
+    if dashed:
+        layers += _lines(curves, scale, _with_margin, _DASHED)
+    if other:
+        layers += _lines(other, scale, _mean, _DOTTED)
+    layers += [_points(curves, scale, run_name), *_names(curves, scale)]
+    return finish(layers, _title(names), _legend(run_name, period, dashed, other_name))
+
+
+class _Scales:
+    """The axes and colours of one figure; pixels for years and points. Of `other` only the means are drawn."""
+
+    def __init__(self, curves: Sequence[History], other: Sequence[History]) -> None:
+        names = [history.player for history in curves]
+        shown = [*curves, *other]
+        ends = [(history.points[-1].year, shorten(history.player)) for history in curves]
+        self.names = _by_time(names, curves)
+        self.first = min(history.points[0].year for history in shown)
+        self.newest = max(history.points[-1].year for history in shown)
+        self.last = max(last_year(ends, self.first, WIDTH), self.newest, self.first + 1.0)
+        own = [point for history in curves for point in history.points]
+        means = [point.mean for history in other for point in history.points]
+        low = min([*(point.mean - point.sd for point in own), *means])
+        high = max([*(max(point.mean + point.sd, _with_margin(point)) for point in own), *means])
+        room = _ROOM * (high - low) or 1.0
+        self.low, self.high = low - room, high + room
+
+    def x(self) -> alt.X:
+        """The encoding of years."""
+        import altair as alt
+
+        axis = year_axis(self.first, self.newest)
+        return alt.X("year:Q", axis=axis, scale=alt.Scale(domain=[self.first, self.last], nice=False))
+
+    def y(self, field: str = "value") -> alt.Y:
+        """The encoding of points of skill."""
+        import altair as alt
+
+        scale = alt.Scale(domain=[self.low, self.high], nice=False, zero=False)
+        return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title="skill, points"), scale=scale)
+
+    def colour(self) -> alt.Color:
+        """The encoding of players."""
+        import altair as alt
+
+        colours = alt.Scale(domain=self.names, range=[colour(index) for index in range(len(self.names))])
+        return alt.Color("player:N", legend=None, scale=colours)
+
+    def pixels(self, year: float, value: float) -> tuple[float, float]:
+        """Where a year and a value are, from the top left."""
+        across = (year - self.first) / (self.last - self.first)
+        return across * WIDTH, (self.high - value) / (self.high - self.low) * HEIGHT
+
+    def value_at(self, pixel: float) -> float:
+        """The value at a height, from the top."""
+        return self.high - pixel / HEIGHT * (self.high - self.low)
+
+    def year_at(self, pixel: float) -> float:
+        """The year at a distance from the left."""
+        return self.first + pixel / WIDTH * (self.last - self.first)
+
+
+def _by_time(names: Sequence[str], shown: Sequence[History]) -> list[str]:
+    """The players by the middle of their time, so that contemporaries do not get colours that come round again."""
+    middle = {history.player: history.points[0].year + history.points[-1].year for history in shown}
+    return sorted(names, key=lambda name: middle[name])
+
+
+def _mean(point: Point) -> float:
+    return point.mean
+
+
+def _with_margin(point: Point) -> float:
+    return point.mean + (point.margin or 0.0)
+
+
+def _pieces(curves: Sequence[History], active: bool, fields: dict[str, Value]) -> Records:
+    return [
+        {
+            "player": history.player,
+            "piece": f"{history.player} {number}",
+            "year": point.year,
+            **{name: round(value(point), 3) for name, value in fields.items()},
+        }
+        for history in curves
+        for number, (kind, piece) in enumerate(history.stretches())
+        if kind is active
+        for point in piece
+    ]
+
+
+def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
+    fields: dict[str, Value] = {"low": lambda p: p.mean - p.sd, "high": lambda p: p.mean + p.sd}
+    return [
+        chart_of(_pieces(curves, active, fields))
+        .mark_area(opacity=opacity, aria=False)
+        .encode(x=scale.x(), y=scale.y("low"), y2="high:Q", color=scale.colour(), detail="piece:N")
+        for active, opacity in ((False, 0.07), (True, 0.16))
+    ]
+
+
+def _lines(
+    curves: Sequence[History], scale: _Scales, value: Value, dash: Sequence[int] = (1, 0)
+) -> list[alt.Chart]:
+    return [
+        chart_of(_pieces(curves, active, {"value": value}))
+        .mark_line(strokeDash=list(dash), strokeWidth=width, opacity=opacity, aria=False)
+        .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail="piece:N")
+        for active, width, opacity in ((False, 1.0, 0.55), (True, 2.0, 1.0))
+    ]
+
+
+def _points(curves: Sequence[History], scale: _Scales, run_name: str) -> alt.Chart:
+    import altair as alt
+
+    records: Records = [
+        {
+            "player": history.player,
+            "period": point.period,
+            "year": point.year,
+            "value": round(point.mean, 1),
+            "sd": round(point.sd, 1),
+            "games": point.games,
+            "run": run_name,
+            **({"draw_margin": round(point.margin, 1)} if point.margin is not None else {}),
+        }
+        for history in curves
+        for point in history.points
+        if point.games > 0
+    ]
+    shapes = alt.Scale(domain=scale.names, range=[shape(index) for index in range(len(scale.names))])
+    told = [
+        alt.Tooltip("player:N"),
+        alt.Tooltip("period:N"),
+        alt.Tooltip("value:Q", title="skill"),
+        "sd:Q",
+        "games:Q",
+    ]
+    if any("draw_margin" in record for record in records):
+        told.append("draw_margin:Q")
+    chart: alt.Chart = (
+        chart_of(records)
+        .mark_point(filled=True, size=22, opacity=1, aria=False)
+        .encode(
+            x=scale.x(),
+            y=scale.y(),
+            color=scale.colour(),
+            shape=alt.Shape("player:N", legend=None, scale=shapes),
+            tooltip=told,
+        )
+    )
+    return chart
+
+
+def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
+    """Names beside the line ends, and strokes to those that had to move."""
+    import altair as alt
+
+    ends = [scale.pixels(history.points[-1].year, history.points[-1].mean) for history in curves]
+    wanted = [Label(shorten(h.player), x + GAP, y) for h, (x, y) in zip(curves, ends, strict=True)]
+    labels: Records = []
+    ties: Records = []
+    drawn = [
+        scale.pixels(point.year, value(point))
+        for value in (_mean, _with_margin)
+        for history in curves
+        for point in history.points
+    ]
+    for history, label, (x, y) in zip(curves, place(wanted, HEIGHT, drawn), ends, strict=True):
+        common = {"player": history.player, "text": label.text}
+        labels.append({**common, "year": scale.year_at(label.x), "value": scale.value_at(label.y)})
+        if abs(label.y - y) > _MOVED:
+            ties += [
+                {**common, "year": scale.year_at(a), "value": scale.value_at(b)}
+                for a, b in ((x, y), (label.x - 1, label.y))
+            ]
+    text = chart_of(labels).encode(x=scale.x(), y=scale.y(), text="text:N")
+    look: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": 12}
+    halo = text.mark_text(**look, aria=False, stroke="white", strokeWidth=4, strokeJoin="round", opacity=0.85)
+    tied = (
+        chart_of(ties)
+        .mark_line(strokeWidth=0.8, aria=False)
+        .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail=alt.Detail("player:N"))
+    )
+    return [
+        *([tied] if ties else []),
+        halo,
+        text.mark_text(**look, fontWeight=600).encode(color=scale.colour()),
+    ]
+
+
+def _title(names: Sequence[str]) -> str:
+    shown = "; ".join(shorten(name) for name in names[:_TITLED])
+    more = len(names) - _TITLED
+    return f"Skill of {shown}{f' and {more} more' if more > 0 else ''}"
+
+
+def _legend(run_name: str, period: str, dashed: bool, other_name: str) -> str:
+    parts = ["line: skill, band: one sd to either side"]
+    if dashed:
+        parts.append("dashed: skill + draw margin")
+    if other_name:
+        parts.append(f"dotted: skill by {other_name}")
+    return f"{run_name} · {', '.join(parts)}, thin: {period}s without games"

@@ -1,0 +1,78 @@
+"""What all figures share: size, colours, letters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDTH: Final = 860
+HEIGHT: Final = 440
+INK: Final = "#222222"
+PALE: Final = "#777777"
+# Okabe and Ito's colours, told apart by the colour-blind; their yellow is too pale for lines on white.
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
+# dark to bright in equal steps of lightness (after viridis)
+STEPS: Final = (
+    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+)  # fmt: skip
+_YEAR_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200)
+_TICKS: Final = 12
+_MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
+
+
+def colour(index: int) -> str:
+    """The colour of the n-th player; they come round again."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def shape(index: int) -> str:
+    """The point of the n-th player; it changes when the colours come round."""
+    return SHAPES[index // len(COLOURS) % len(SHAPES)]
+
+
+def chart_of(records: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """An unmarked chart of these records, which it carries inside."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=list(records)))
+
+
+def finish(layers: Sequence[alt.Chart], title: str, subtitle: str, *, height: int = HEIGHT) -> alt.LayerChart:
+    """Layers as one figure with its size, its title and the common look."""
+    import altair as alt
+
+    head = alt.TitleParams(
+        title,
+        subtitle=subtitle,
+        anchor="start",
+        fontSize=17,
+        subtitleColor=PALE,
+        subtitleFontSize=12,
+        offset=12,
+    )
+    figure: Any = alt.layer(*layers)
+    finished: alt.LayerChart = (
+        figure.properties(
+            width=WIDTH, height=height, title=head, padding=14, usermeta={"embedOptions": _MENU}
+        )
+        .configure(background="white", font="Liberation Sans, Arial, Helvetica, sans-serif")
+        .configure_axis(
+            labelFontSize=12, titleFontSize=13, gridColor="#e6e6e6", titleColor=INK, titleFontWeight=500
+        )
+        .configure_view(stroke=None)
+    )
+    return finished
+
+
+def year_axis(first: float, last: float) -> alt.Axis:
+    """An axis of years with ticks at round ones from the first to the last that has data."""
+    import altair as alt
+
+    step = next((step for step in _YEAR_STEPS if (last - first) / step <= _TICKS), _YEAR_STEPS[-1])
+    ticks = [step * n for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
+    return alt.Axis(format="d", title="year", grid=False, values=ticks)

@@ -1,0 +1,125 @@
+const NARROW = 620;
+const LINE = 15;
+const chosen = [];
+
+/** Neighbouring rows in pieces that share their ends: whether games were played at both ends of every step. */
+function pieces(player) {
+  const found = [];
+  for (let i = 0; i + 1 < player.at.length; i++) {
+    const active = player.played[i] > 0 && player.played[i + 1] > 0 && player.at[i + 1] === player.at[i] + 1;
+    const last = found[found.length - 1];
+    if (last && last.active === active) last.rows.push(i + 1);
+    else found.push({ active, rows: [i, i + 1] });
+  }
+  return found;
+}
+
+function path(rows, player, scale, value) {
+  return rows.map((i, n) => `${n ? "L" : "M"}${scale.x(yearOf(player.at[i])).toFixed(1)} ${scale.y(value(i)).toFixed(1)}`).join("");
+}
+
+function curve(player, slot, scale) {
+  const colour = colourOf(slot);
+  const parts = [];
+  for (const { active, rows } of pieces(player)) {
+    const idle = active ? "" : " idle";
+    const up = path(rows, player, scale, (i) => player.mean[i] + player.sd[i]);
+    const down = path([...rows].reverse(), player, scale, (i) => player.mean[i] - player.sd[i]);
+    parts.push(shape("path", { class: `band${idle}`, d: `${up}L${down.slice(1)}Z`, fill: colour }));
+    parts.push(shape("path", { class: `curve${idle}`, d: path(rows, player, scale, (i) => player.mean[i]), stroke: colour, "stroke-dasharray": dashes(slot) }));
+    if (player.margin) {
+      parts.push(shape("path", { class: `curve margin${idle}`, d: path(rows, player, scale, (i) => player.mean[i] + player.margin[i]), stroke: colour }));
+    }
+  }
+  player.at.forEach((t, i) => {
+    if (player.played[i] > 0) parts.push(shape("circle", { cx: scale.x(yearOf(t)).toFixed(1), cy: scale.y(player.mean[i]).toFixed(1), r: 2.4, fill: colour }));
+  });
+  return shape("g", { class: "player-curve", "data-player": player.name }, ...parts);
+}
+
+/** Names beside the line ends, pushed down where one would cover another. */
+function names(scale) {
+  const labels = chosen.map(({ player, slot }) => {
+    const end = player.at.length - 1;
+    return { player, slot, x: scale.x(yearOf(player.at[end])), y: scale.y(player.mean[end]) };
+  }).sort((a, b) => a.y - b.y);
+  const placed = [];
+  for (const label of labels) {
+    label.at = label.y;
+    const right = (l) => l.x + 7 + l.player.name.length * 7.2;
+    const covers = (other) => Math.abs(other.at - label.at) < LINE && label.x < right(other) && other.x < right(label);
+    for (let tries = 0; tries < labels.length; tries++) {
+      const other = placed.find(covers);
+      if (!other) break;
+      label.at = other.at + LINE;
+    }
+    placed.push(label);
+  }
+  return placed.flatMap(({ player, slot, x, y, at }) => [
+    ...(at - y > 4 ? [shape("line", { class: "tie", x1: x, y1: y, x2: x + 6, y2: at, stroke: colourOf(slot) })] : []),
+    shape("text", { class: "name", x: x + 7, y: at + 4, style: `fill: ${colourOf(slot)}` }, player.name),
+  ]);
+}
+
+function drawCurves() {
+  const box = byId("chart");
+  const width = Math.max(box.clientWidth, 280);
+  const height = width < NARROW ? 320 : 420;
+  if (!chosen.length) {
+    box.replaceChildren(element("p", { class: "help" }, "No player is shown: add one above."));
+    return;
+  }
+  const longest = Math.max(...chosen.map(({ player }) => player.name.length));
+  const right = width < NARROW ? 10 : Math.min(longest * 7.2 + 14, width / 3);
+  const scale = scales(chosen.map(({ player }) => player), width, height, right);
+  const svg = shape("svg", {
+    viewBox: `0 0 ${width} ${height}`,
+    height,
+    tabindex: "0",
+    role: "img",
+    "aria-label": `Skill curves of ${chosen.map(({ player }) => player.name).join("; ")}. Left and right arrow keys read the values.`,
+  }, ...axes(scale), ...chosen.map(({ player, slot }) => curve(player, slot, scale)));
+  if (width >= NARROW) svg.append(...names(scale));
+  box.replaceChildren(svg);
+  startHover(box, svg, scale);
+}
+
+function drawChips() {
+  byId("chosen").replaceChildren(...chosen.map(({ player, slot }) => element("li", {}, element("button", {
+    type: "button",
+    "aria-label": `remove ${player.name}`,
+    onclick: () => drop(player),
+  }, element("span", { class: "swatch", style: `background: ${colourOf(slot)}` }), player.name, " ×"))));
+}
+
+function listCurves() {
+  const rows = chosen.flatMap(({ player }) => player.at.map((t, i) =>
+    [player.name, D.labels[t], plain(player.mean[i]), plain(player.sd[i]), plain(player.played[i])]));
+  show("curves-table", ["player", D.period, "#skill", "#sd", "#games"], rows);
+}
+
+function redraw() {
+  drawChips();
+  drawCurves();
+  if (byId("curves-table").closest("details").open) listCurves();
+}
+
+function choose(player, told = true) {
+  if (!chosen.some((entry) => entry.player === player)) {
+    const taken = new Set(chosen.map(({ slot }) => slot));
+    let slot = 0;
+    while (taken.has(slot)) slot++;
+    chosen.push({ player, slot });
+    redraw();
+  }
+  if (told) byId("curves-status").textContent = `${player.name} is shown, ${chosen.length} in all`;
+}
+
+function drop(player) {
+  const index = chosen.findIndex((entry) => entry.player === player);
+  chosen.splice(index, 1);
+  redraw();
+  byId("curves-status").textContent = `${player.name} is removed`;
+  const left = byId("chosen").querySelectorAll("button");
+  (left[Math.min(index, left.length - 1)] || byId("player")).focus();
+}

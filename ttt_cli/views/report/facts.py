@@ -1,0 +1,109 @@
+"""The parts of the page that stand still: summary, evidence, parameters, what was read and what was dropped."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.views.evidence import naive_log_evidence
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.meta import RunMeta
+    from ttt_cli.runs.run import Run
+
+_PROBLEMS: Final = 100
+
+
+def summary_cards(meta: RunMeta) -> str:
+    """The numbers on top of the page."""
+    naive = naive_log_evidence(meta.weight, meta.draw_share)
+    gain = (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0
+    facts = (
+        ("games", f"{meta.weight:,.10g}"),
+        ("players", f"{meta.players:,}"),
+        ("years", f"{meta.first}–{meta.last}"),
+        ("drawn", f"{100 * meta.draw_share:.1f} %"),
+        ("model", meta.model),
+        ("log-evidence, nats", f"{meta.log_evidence:,.2f}"),
+        ("gain per game over the naive model, nats", f"{gain:.5f}"),
+        ("converged", "yes" if meta.converged else "NO"),
+    )
+    return "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
+
+
+def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
+    """Paragraphs that a reader must not miss: a fit that did not converge, players who were left out."""
+    lines = []
+    if not meta.converged:
+        lines.append("This fit had not converged: skills may be off by more than it was asked for.")
+    if data["leftOut"]:
+        lines.append(
+            f"To stay small, this page carries the {len(data['players']):,} players with at least "
+            f"{data['minGames']:g} games; {data['leftOut']:,} others are in the run but not here."
+        )
+    return "".join(f'<p class="note">{escape(line)}</p>' for line in lines)
+
+
+def evidence_section(meta: RunMeta) -> str:
+    """Evidence beside the naive model, how inference ended, and the parameters."""
+    naive = naive_log_evidence(meta.weight, meta.draw_share)
+    known = math.isfinite(meta.remaining_error)
+    report = [
+        ("log-evidence, nats", f"{meta.log_evidence:,.4f}"),
+        ("naive model (always the share of draws), nats", f"{naive:,.4f}"),
+        ("gain per game, nats", f"{(meta.log_evidence - naive) / meta.weight:.6f}" if meta.weight else ""),
+        ("converged", "yes" if meta.converged else "no"),
+        ("sweeps", f"{meta.sweeps:,}"),
+        ("largest error left, points", f"{meta.remaining_error:.3g}" if known else "unknown"),
+        ("updates left out", f"{meta.skipped_sites:,}"),
+    ]
+    params = [(key, _value(value)) for key, value in meta.params.items() if value is not None]
+    config = escape(json.dumps(meta.config, indent=2, ensure_ascii=False))
+    return (
+        _table("Evidence", ("what", "value"), report)
+        + _table(f"Parameters of {meta.model}", ("parameter", "value"), params)
+        + f"<details><summary>The whole config</summary><pre>{config}</pre></details>"
+    )
+
+
+def data_section(run: Run) -> str:
+    """Files, dropped rows by reason, and problems with file and line."""
+    _, inputs = run.query("SELECT path, kind, rows, used, digest FROM inputs")
+    _, dropped = run.query("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")
+    _, problems = run.query(
+        f"SELECT file || ':' || line, action, reason, detail FROM problems LIMIT {_PROBLEMS}"
+    )
+    ((found,),) = run.query("SELECT count(*) FROM problems")[1]
+    parts = [_table("Files", ("file", "kind", "rows", "games used", "digest"), inputs)]
+    parts.append(
+        _table("Rows that were dropped", ("file", "reason", "rows"), dropped)
+        if dropped
+        else "<p>No row was dropped.</p>"
+    )
+    if problems:
+        some = f", the first {_PROBLEMS} of {found:,}" if found > _PROBLEMS else ""
+        listing = _table(f"Problems{some}", ("where", "action", "reason", "what stood there"), problems)
+        parts.append(f"<details><summary>{found:,} rows had problems</summary>{listing}</details>")
+    return "".join(parts)
+
+
+def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    kind = ' class="number"' if isinstance(value, int) else ""
+    return f"<td{kind}>{escape(text)}</td>"
+
+
+def _value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
