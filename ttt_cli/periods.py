@@ -7,21 +7,18 @@ A period is numbered by an integer that grows by one per step: the year itself, 
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import Period
+from ttt_cli.steps import DAYS_PER_YEAR, STEPS_PER_YEAR
 
-DAYS_PER_YEAR: Final = 365.2425
-STEPS_PER_YEAR: Final[dict[Period, float]] = {
-    "year": 1.0,
-    "quarter": 4.0,
-    "month": 12.0,
-    "week": DAYS_PER_YEAR / 7.0,
-    "day": DAYS_PER_YEAR,
-}
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import Period
+
+__all__ = ["DAYS_PER_YEAR", "STEPS_PER_YEAR", "label", "period_of"]
+
 _EPOCH: Final = date(1970, 1, 1)
 _EPOCH_WEEKDAY: Final = 3  # 1970-01-01 was a Thursday; Monday is 0
 

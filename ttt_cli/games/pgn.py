@@ -28,10 +28,11 @@ from ttt_cli.games.records import (
     Note,
 )
 from ttt_cli.games.results import parse_result
+from ttt_cli.games.text import LARGE, peek
 
 GAME_LIMIT: Final = 1 << 26  # bytes that one game may take
 
-_Row = tuple[int, bytes, bytes, bytes, bytes]  # line, date, white, black, result
+Row = tuple[int, bytes, bytes, bytes, bytes]  # line, date, white, black, result
 
 
 def scan_pgn(blocks: Iterable[bytes]) -> Iterator[Batch]:
@@ -39,17 +40,22 @@ def scan_pgn(blocks: Iterable[bytes]) -> Iterator[Batch]:
 
     Raises DataError when no game ends within GAME_LIMIT bytes.
     """
-    scanner = _Scanner()
-    for block in blocks:
-        batch = scanner.feed(block)
-        if batch is not None:
-            yield batch
-    batch = scanner.feed(b"", final=True)
-    if batch is not None:
-        yield batch
+    yield from Scanner().scan(blocks)
 
 
-class _Scanner:
+def scan_large_pgn(blocks: Iterable[bytes], large: int = LARGE) -> Iterator[Batch]:
+    """As `scan_pgn`; with compiled code when there are `large` bytes or more."""
+    head, blocks = peek(blocks, large)
+    if len(head) < large:
+        return scan_pgn(blocks)
+    from ttt_cli.games.pgn_compiled import CompiledScanner
+
+    return CompiledScanner().scan(blocks)
+
+
+class Scanner:
+    """Reads the blocks of one file; a subclass may have a quicker way through the games it can tell."""
+
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
         self._size = 0
@@ -57,29 +63,35 @@ class _Scanner:
         self._line = 1  # of the first waiting byte
         self._counted = 0  # bytes of the current data whose lines are counted
         self._tagged = False  # no tags seen yet
-        self._rows: list[_Row] = []
+        self._rows: list[Row] = []
         self._notes: list[Note] = []
 
-    def feed(self, block: bytes, *, final: bool = False) -> Batch | None:
+    def scan(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
+        """The records of all blocks; see `scan_pgn`."""
+        for block in blocks:
+            yield from self._feed(block)
+        yield from self._feed(b"", final=True)
+
+    def _feed(self, block: bytes, *, final: bool = False) -> Iterator[Batch]:
         """The records that end in the data so far."""
         self._waiting.append(block)
         self._size += len(block)
         if self._size < self._enough and not final:
-            return None
+            return
         data = b"".join(self._waiting)
         rest = data[self._scan(data, final=final) :]
         if len(rest) > GAME_LIMIT:
             raise DataError(f"no end of the game that begins in line {self._line:,} in {GAME_LIMIT >> 20} MB")
         self._waiting, self._size, self._enough = [rest], len(rest), 2 * len(rest)
-        return self._batch()
+        yield from self._batches()
 
-    def _batch(self) -> Batch | None:
+    def _batches(self) -> Iterator[Batch]:
+        """The records and notes not yet handed over, if there are any."""
         rows, notes = self._rows, self._notes
-        if not rows and not notes:
-            return None
-        self._rows, self._notes = [], []
-        lines, dates, whites, blacks, results = zip(*rows, strict=True) if rows else ((),) * 5
-        return Batch(lines, dates, whites, blacks, results, notes=notes)
+        if rows or notes:
+            self._rows, self._notes = [], []
+            lines, dates, whites, blacks, results = zip(*rows, strict=True) if rows else ((),) * 5
+            yield Batch(lines, dates, whites, blacks, results, notes=notes)
 
     def _scan(self, data: bytes, *, final: bool) -> int:
         """Read the games that are complete in `data`; returns where the first that is not begins."""
@@ -92,6 +104,10 @@ class _Scanner:
             self._add_untagged(data, moves)
             position = moves.end
         self._line_at(data, position)
+        return self._read_games(data, position, final=final)
+
+    def _read_games(self, data: bytes, position: int, *, final: bool) -> int:
+        """Read games from `position` on, where tags begin; returns where the first incomplete one begins."""
         while position < len(data):
             if plain := plain_game(data, position):
                 date, white, black, result, lines, position = plain
@@ -99,29 +115,40 @@ class _Scanner:
                 self._line += lines
                 self._counted = position
                 continue
-            section = read_tags(data, position, final=final)
-            if section is None or (moves := read_moves(data, section.end, final=final)) is None:
+            following = self._read_carefully(data, position, final=final)
+            if following is None:
                 break
-            self._add(data, position, section, moves)
-            position = moves.end
-            self._line_at(data, position)
+            position = following
         return position
+
+    def _read_carefully(self, data: bytes, position: int, *, final: bool) -> int | None:
+        """Read one game, however it is written; returns where the next begins, None if it is incomplete."""
+        section = read_tags(data, position, final=final)
+        if section is None or (moves := read_moves(data, section.end, final=final)) is None:
+            return None
+        self._add(data, position, section, moves)
+        self._line_at(data, moves.end)
+        return moves.end
 
     def _add(self, data: bytes, start: int, section: TagSection, moves: Movetext) -> None:
         tags = section.tags
         line = self._line_at(data, start)
         self._add_oddities(data, section.oddities)
-        result = written = tags.get(b"Result", b"")
-        if written != moves.terminator and moves.terminator:
-            result, reason, action = _settle_result(written, moves.terminator)
-            if reason:
-                detail = f'Result "{decode(written)}"' if b"Result" in tags else "no Result tag"
-                self._notes.append(
-                    Note(line, reason, f"{detail}, moves end {decode(moves.terminator)}", action)
-                )
+        result = self._settled(line, tags.get(b"Result"), moves.terminator)
         get = tags.get
         self._rows.append((line, get(b"Date", b""), get(b"White", b""), get(b"Black", b""), result))
         self._add_untagged(data, moves)
+
+    def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
+        """The result of a game with this Result tag, None without one, and this end of its moves."""
+        written = tag or b""
+        if written == terminator or not terminator:
+            return written
+        result, reason, action = _settle_result(written, terminator)
+        if reason:
+            detail = "no Result tag" if tag is None else f'Result "{decode(written)}"'
+            self._notes.append(Note(line, reason, f"{detail}, moves end {decode(terminator)}", action))
+        return result
 
     def _add_untagged(self, data: bytes, moves: Movetext) -> None:
         self._add_oddities(data, moves.oddities)

@@ -10,6 +10,7 @@ from ttt_cli.games.pgn_tags import Oddity, opens_tag
 from ttt_cli.games.records import UNCLOSED_COMMENT
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
+_SHOWN: Final = 40  # bytes of it that its note tells
 
 _SPECIAL: Final = re.compile(rb"[\[{;%]")
 _RESULT: Final = rb"(?<!\S)(1-0|0-1|1/2-1/2|1/2|\*)(?!\S)"
@@ -93,7 +94,9 @@ def _comment_end(data: bytes, brace: int, oddities: list[Oddity], *, final: bool
         return close + 1
     elif not final and len(data) < limit:
         return None
-    oddities.append((brace, UNCLOSED_COMMENT, data[brace : brace + 40].decode("utf-8", "replace")))
+    if not final and len(data) < brace + _SHOWN:
+        return None
+    oddities.append((brace, UNCLOSED_COMMENT, data[brace : brace + _SHOWN].decode("utf-8", "replace")))
     if tag:
         return tag.start(1)
     return min(limit, len(data))

@@ -8,6 +8,7 @@ from typing import Final
 
 _NAME: Final = re.compile(rb"[A-Z]\w*")
 _ENDS: Final = {result: (b" " + result, b"\n" + result) for result in (b"1-0", b"0-1", b"1/2-1/2", b"*")}
+_SECTION_LIMIT: Final = 1 << 12  # bytes; keeps files without blank lines from being searched to their end
 _NEEDS_CARE: Final = frozenset(b"\n[ \t%;\xef")  # at the start of movetext
 
 PlainGame = tuple[
@@ -21,7 +22,7 @@ def plain_game(data: bytes, start: int) -> PlainGame | None:
     Plain is: one tag a line, none twice, none with quotes or backslashes in its value; a blank line; movetext
     without comments or escape lines that ends with the result of the tags; then a line with an Event tag.
     """
-    stop = data.find(b"\n\n", start)
+    stop = data.find(b"\n\n", start, start + _SECTION_LIMIT)
     bracket = data.find(b"[", stop) if stop >= 0 else -1
     if bracket < 0 or data[stop + 2] in _NEEDS_CARE or not data.startswith(b'\n[Event "', bracket - 1):
         return None

@@ -78,9 +78,9 @@ def _reader(
         from ttt_cli.games.pgn_chess import read_pgn_chess
 
         return "text", read_pgn_chess(blocks)
-    from ttt_cli.games.pgn import scan_pgn
+    from ttt_cli.games.pgn import scan_large_pgn
 
-    return "text", scan_pgn(blocks)
+    return "text", scan_large_pgn(blocks)
 
 
 def _nothing(report: FileReport, problems: Sequence[Problem]) -> DataError:

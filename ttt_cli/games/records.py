@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Why a record is not used, in the order in which the first that applies is counted.
 BAD_ROW: Final = "bad row"
@@ -59,7 +63,7 @@ class Batch(NamedTuple):
     each is one record more, dropped. `notes` are oddities of records that are counted elsewhere.
     """
 
-    lines: Sequence[int]
+    lines: Sequence[int] | NDArray[np.int64]
     dates: Sequence[Hashable]
     whites: Sequence[Hashable]
     blacks: Sequence[Hashable]

@@ -12,6 +12,7 @@ from ttt_cli.games.streams import DamagedInputError
 
 HEAD: Final = 1 << 16  # bytes looked at to tell what a file is
 BLOCK: Final = 1 << 18
+LARGE: Final = 1 << 25  # bytes that take longer to read than compiled code takes to load
 _JUNK: Final = b"\0\x1a"  # padding, and the end-of-file mark of DOS
 _MARKS: Final = {  # byte order marks, the longer ones first
     codecs.BOM_UTF32_LE: "utf-32",
@@ -43,14 +44,17 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
     Damage behind the first bytes is told when the blocks are read up to it.
     """
     source = iter(blocks)
-    head, damage = b"", None
+    first: list[bytes] = []
+    length, damage = 0, None
     try:
-        while len(head) < size and (more := next(source, b"")):
-            head += more
+        while length < size and (more := next(source, b"")):
+            first.append(more)
+            length += len(more)
     except DamagedInputError as error:
-        if not head:
+        if not first:
             raise
         damage = error
+    head = b"".join(first)
     return head, _resumed(head, source, damage)
 
 
@@ -95,16 +99,30 @@ def _transcode(blocks: Iterator[bytes], encoding: str, name: str) -> Iterator[by
 
 def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
     held = b""  # a CR whose LF may follow in the next block
+    size = 0
     for block in blocks:
+        size += len(block)
         clean = block.translate(None, _JUNK) if b"\0" in block or b"\x1a" in block else block
         if held or b"\r" in clean:
             clean = held + clean
             held = b"\r" if clean.endswith(b"\r") else b""
-            clean = clean[: len(clean) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            clean = _line_feeds(clean[: len(clean) - len(held)], compiled=size > LARGE)
         if clean:
             yield clean
     if held:
         yield b"\n"
+
+
+def _line_feeds(block: bytes, *, compiled: bool) -> bytes:
+    """CR LF and CR as LF."""
+    if not compiled:
+        return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    import numpy as np
+
+    from ttt_cli.kernels.line_ends import line_feeds
+
+    plain = np.empty(len(block), np.uint8)
+    return plain[: line_feeds(np.frombuffer(block, np.uint8), plain)].tobytes()
 
 
 def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:

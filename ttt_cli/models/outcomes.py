@@ -62,6 +62,8 @@ def outcome_probabilities(
     from scipy.special import ndtr
 
     scale = 1.0 / np.sqrt(variance)
+    lead = np.abs(difference)
     loss = ndtr((-margin - difference) * scale)
+    draw = ndtr((margin - lead) * scale) - ndtr((-margin - lead) * scale)
     win = ndtr((difference - margin) * scale)
-    return np.stack([loss, 1.0 - loss - win, win], axis=-1)
+    return np.stack([loss, draw, win], axis=-1)

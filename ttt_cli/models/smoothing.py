@@ -25,7 +25,12 @@ def smoothed_chain(marginal: Array, backward: Array, prior_mean: float, drift: f
     )
 
 
-def started_sites(shape: tuple[int, int], start: Fit | None, name: str = "sites") -> Array:
+def sites_name(colours: bool) -> str:
+    """What the state of a fit calls its sites: with colours kept apart they are others."""
+    return "sites by colour" if colours else "sites"
+
+
+def started_sites(shape: tuple[int, int], start: Fit | None, name: str) -> Array:
     """Sites to begin with: those of an earlier fit of the same timeline or of its beginning, else none."""
     sites = np.zeros(shape)
     earlier = None if start is None else start.state.get(name)

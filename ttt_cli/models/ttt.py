@@ -20,7 +20,7 @@ from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import SkillParams
-from ttt_cli.models.smoothing import largest, smoothed_chain, started_sites, widest_prior
+from ttt_cli.models.smoothing import largest, sites_name, smoothed_chain, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
 
@@ -62,7 +62,7 @@ def fit(
             leave_one_out=foreseen,
             status=status,
             trace=trace,
-            state={"sites": inference.sites},
+            state={sites_name(params.white_advantage != 0.0): inference.sites},
         )
 
     return at_best_advantage(fit_at, params, start)
@@ -110,7 +110,7 @@ class Inference:
         widest = widest_prior(timeline, params.prior_sd, params.tau)
         self._rounding = ROUNDING * widest
         self._joint = JointSolver(chains, np.full(nodes, params.prior_sd**-2), widest)
-        self.sites = started_sites((games, 4), start)
+        self.sites = started_sites((games, 4), start, sites_name(params.white_advantage != 0.0))
         self._links = np.zeros((games, 2))
         self._pull = np.empty(games)
         self._messages = (np.empty((nodes, 2)), np.empty((nodes, 2)), np.empty((nodes, 2)), self.sites)

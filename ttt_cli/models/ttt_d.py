@@ -20,7 +20,7 @@ from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import PlayParams, alias
-from ttt_cli.models.smoothing import largest, smoothed_chain, started_sites, widest_prior
+from ttt_cli.models.smoothing import largest, sites_name, smoothed_chain, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
 
@@ -107,7 +107,10 @@ def fit(
             leave_one_out=foreseen,
             status=status,
             trace=trace,
-            state={"sites": inference.sites, "positivity": inference.positivity},
+            state={
+                sites_name(params.white_advantage != 0.0): inference.sites,
+                "positivity": inference.positivity,
+            },
         )
 
     return at_best_advantage(fit_at, params, start)
@@ -182,7 +185,7 @@ class Inference:
         )
         self._rounding = ROUNDING * widest
         self._joint = JointSolver(chains, self._prior_precision, widest)
-        self.sites = started_sites((games, 8), start)
+        self.sites = started_sites((games, 8), start, sites_name(params.white_advantage != 0.0))
         self.positivity = started_sites((n, 2), start, "positivity")
         self._links = np.zeros((games, 5))
         self._means = np.empty(2 * n)

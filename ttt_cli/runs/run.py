@@ -20,6 +20,7 @@ from ttt_cli.runs.schema import FORMAT, PUBLIC
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
     from ttt_cli.config.schema import Config
@@ -83,6 +84,14 @@ class Run:
         with self._open() as connection, translated(self.path):
             result = connection.execute(sql, list(parameters))
             return _names(result), result.fetchall()
+
+    def arrays(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
+        """The columns of a SQL query as numpy arrays, for many rows; no value may be missing."""
+        import numpy as np
+
+        with self._open() as connection, translated(self.path):
+            columns: dict[str, Any] = connection.execute(sql, list(parameters)).fetchnumpy()
+            return {name: np.ma.getdata(column) for name, column in columns.items()}
 
     def stream(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, Iterator[Row]]:
         """As `query`, but the rows come one by one; the file stays open until the last one."""

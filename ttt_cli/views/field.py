@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
+from ttt_cli.steps import STEPS_PER_YEAR
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 ACTIVE_YEARS: Final = 2.0
-_STEPS: Final = {"year": 1.0, "quarter": 4.0, "month": 12.0, "week": 52.1775, "day": 365.2425}
 # Rows come by player and period without gaps, and every player's first has games: so many rows, so many periods.
 _IDLE: Final = "rowid - max(CASE WHEN games > 0 THEN rowid END) OVER (ROWS UNBOUNDED PRECEDING)"
 
@@ -76,7 +76,7 @@ class Filters:
 
 def steps(run: Run, years: float) -> int:
     """So many years as a whole number of the run's periods."""
-    return round(years * _STEPS[run.meta.period])
+    return round(years * STEPS_PER_YEAR[run.meta.period])
 
 
 def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[str, int]:

@@ -15,10 +15,11 @@ from ttt_cli.views.top import DECIMALS, INDEPENDENT
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
-_SELECT = """
-SELECT period_number, any_value(period), arg_max(struct_pack(player, sd, games), mean), max(mean), list(mean), list(sd)
+_FIRST = """
+SELECT period_number, any_value(period), arg_max(player, mean), arg_max(games, mean)
 FROM ({rows}) GROUP BY period_number ORDER BY period_number
 """
+_FIELD = "SELECT period_number, mean, sd FROM ({rows}) ORDER BY period_number, mean DESC"
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,15 @@ def leaders(run: Run, filters: Filters) -> list[Leader]:
     from ttt_cli.views.contention import best_probabilities
 
     rows, values = filters.everywhere(run)
+    field = run.arrays(_FIELD.format(rows=rows), values)
+    starts = np.flatnonzero(np.diff(field["period_number"], prepend=np.iinfo(np.int32).min))
+    ends = [*starts[1:], len(field["mean"])]
     found = []
-    for number, label, who, top, means, sds in run.query(_SELECT.format(rows=rows), values)[1]:
-        mean, sd = np.array(means), np.array(sds)
-        first = np.flatnonzero((mean == top) & (sd == who["sd"]))[:1]
-        p_best = float(best_probabilities(mean, sd, first)[0])
-        found.append(Leader(number, label, who["player"], top, who["sd"], who["games"], p_best, len(mean)))
+    firsts = run.query(_FIRST.format(rows=rows), values)[1]
+    for (number, label, player, games), start, end in zip(firsts, starts, ends, strict=True):
+        mean, sd = field["mean"][start:end], field["sd"][start:end]
+        p_best = float(best_probabilities(mean, sd, np.array([0]))[0])
+        found.append(Leader(number, label, player, float(mean[0]), float(sd[0]), games, p_best, end - start))
     if not found:
         raise LookupFailed("nobody counts in any period", hint="relax --min-games or --max-sd")
     return found

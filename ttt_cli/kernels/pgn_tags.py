@@ -1,0 +1,159 @@
+"""The tag section of a PGN game, as long as it is written as the standard has it, one tag a line."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.kernels.compile import inner
+
+# What came of a part of a game: all of it read; it runs on behind the data; only the careful reader can tell.
+DONE: Final = 0
+INCOMPLETE: Final = 1
+CAREFUL: Final = 2
+
+EVENT, DATE, WHITE, BLACK, RESULT = range(5)  # rows of `spans`
+TAGS_LIMIT: Final = 64  # tags in a section
+
+NO_NAME, LETTER, DIGIT = range(3)  # of bytes in names
+_BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
+_SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the careful reader passes over
+_PRIME: Final = 1099511628211
+
+
+def _name_classes():
+    classes = np.zeros(256, np.uint8)
+    classes[list(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = LETTER
+    classes[list(b"0123456789_")] = DIGIT
+    return classes
+
+
+NAME: Final = _name_classes()
+
+
+def _key(name):
+    """What `_read_name` gives for a name of at most 8 letters."""
+    return int.from_bytes(name.lower(), "big")
+
+
+_EVENT_KEY, _DATE_KEY, _WHITE_KEY, _BLACK_KEY, _RESULT_KEY = map(
+    _key, (b"Event", b"Date", b"White", b"Black", b"Result")
+)
+
+
+@inner
+def skip_blanks(data, i, end):
+    """The first offset from `i` on that holds neither a blank nor a tab."""
+    while i < end and (data[i] == _BLANK or data[i] == _TAB):
+        i += 1
+    return i
+
+
+@inner
+def _read_name(data, i, end):
+    """Where a name ends and its key: equal for spellings in either case, distinct up to 8 bytes."""
+    start = i
+    key = 0
+    while i < end and NAME[data[i]] != NO_NAME:
+        folded = np.int64(data[i] | 0x20)
+        key = key << 8 | folded if i - start < 8 else key * _PRIME ^ folded
+        i += 1
+    return i, key
+
+
+@inner
+def _wanted(key, length):
+    """The row of `spans` that a tag goes to, -1 for none."""
+    if length > 6:
+        return -1
+    if key == _WHITE_KEY:
+        return WHITE
+    if key == _BLACK_KEY:
+        return BLACK
+    if key == _RESULT_KEY:
+        return RESULT
+    if key == _DATE_KEY:
+        return DATE
+    return EVENT if key == _EVENT_KEY else -1
+
+
+@inner
+def _read_tag(data, i, end):
+    """The tag at the bracket `i`, alone on its line and without inner quotes.
+
+    Returns status, key and length of its name, start and end of its value, end of its line.
+    """
+    i = skip_blanks(data, i + 1, end)
+    start = i
+    i, key = _read_name(data, i, end)
+    length = i - start
+    named = length > 0 and NAME[data[start]] == LETTER
+    i = skip_blanks(data, i, end)
+    if i < end and (not named or data[i] != _QUOTE):
+        return CAREFUL, 0, 0, 0, 0, 0
+    value = i + 1
+    i = value
+    while i < end and data[i] != _QUOTE and data[i] != _BACKSLASH and data[i] != _NEWLINE:
+        i += 1
+    stop = i
+    if i < end and data[i] != _QUOTE:
+        return CAREFUL, 0, 0, 0, 0, 0
+    i = skip_blanks(data, i + 1, end)
+    if i < end and data[i] != _CLOSE:
+        return CAREFUL, 0, 0, 0, 0, 0
+    i = skip_blanks(data, i + 1, end)
+    if i >= end:
+        return INCOMPLETE, 0, 0, 0, 0, 0
+    if data[i] != _NEWLINE:
+        return CAREFUL, 0, 0, 0, 0, 0
+    return DONE, key, length, value, stop, i
+
+
+@inner
+def _begins_game(tag, spans, blank):
+    """Whether a tag after those in `spans` belongs to the next game, there being no moves between them."""
+    if tag == EVENT:
+        seen = spans[EVENT, 0] >= 0
+        players = spans[WHITE, 0] >= 0 and spans[BLACK, 0] >= 0
+        return (players and (blank or seen)) or (blank and seen)
+    return blank and tag in (WHITE, BLACK) and spans[tag, 0] >= 0
+
+
+@inner
+def read_tags(data, start, end, spans, keys):
+    """Read the tag section whose first bracket is at `start`.
+
+    `spans` (5, 2) gets start and end of the wanted values, -1 where there is no such tag; `keys`
+    (TAGS_LIMIT,) is room for the names. Returns status, where the section ends, the lines it takes, and
+    whether the next game begins there.
+    """
+    spans[:] = -1
+    i = start
+    count = newlines = lines = 0
+    while True:
+        i = skip_blanks(data, i, end)
+        if i >= end:
+            return INCOMPLETE, i, lines, False
+        first = data[i]
+        if first == _NEWLINE:
+            i, newlines, lines = i + 1, newlines + 1, lines + 1
+            continue
+        if first != _OPEN:
+            return (CAREFUL if first in _SKIPPED else DONE), i, lines, False
+        status, key, length, value, stop, line_end = _read_tag(data, i, end)
+        if status != DONE:
+            return status, i, lines, False
+        tag = _wanted(key, length)
+        if _begins_game(tag, spans, newlines > 1):
+            return DONE, i, lines, True
+        if count == TAGS_LIMIT:
+            return CAREFUL, i, lines, False
+        for other in range(count):
+            if keys[other] == key:
+                return CAREFUL, i, lines, False
+        keys[count] = key
+        count += 1
+        if tag >= 0:
+            spans[tag, 0], spans[tag, 1] = value, stop
+        i, newlines = line_end, 0
