@@ -58,10 +58,11 @@ class Collector:
         return tuple(self._problems)
 
     def games(self) -> Games:
-        """All games in the order of their dates, then as read; players sorted by name."""
-        joined = {name: np.concatenate([part[name] for part in self._columns]) for name in _DTYPES}
-        order = np.argsort(joined["day"], kind="stable")
-        column = {name: values[order] for name, values in joined.items()}
+        """All games in the order of their dates, then as read; players sorted by name. To be asked for once."""
+        days = np.concatenate([part["day"] for part in self._columns])
+        order = np.argsort(days, kind="stable")
+        parts, self._columns = self._columns, []
+        column = {name: np.concatenate([part.pop(name) for part in parts])[order] for name in _DTYPES}
         players, number = self._sorted_players(column["white"], column["black"])
         return Games(
             date=column["day"],

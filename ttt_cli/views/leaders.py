@@ -46,14 +46,14 @@ def leaders(run: Run, filters: Filters) -> list[Leader]:
     field = run.arrays(_FIELD.format(rows=rows), values)
     starts = np.flatnonzero(np.diff(field["period_number"], prepend=np.iinfo(np.int32).min))
     ends = [*starts[1:], len(field["mean"])]
-    found = []
     firsts = run.query(_FIRST.format(rows=rows), values)[1]
+    if not firsts:
+        raise LookupFailed("nobody counts in any period", hint="relax --min-games or --max-sd")
+    found = []
     for (number, label, player, games), start, end in zip(firsts, starts, ends, strict=True):
         mean, sd = field["mean"][start:end], field["sd"][start:end]
         p_best = float(best_probabilities(mean, sd, np.array([0]))[0])
         found.append(Leader(number, label, player, float(mean[0]), float(sd[0]), games, p_best, end - start))
-    if not found:
-        raise LookupFailed("nobody counts in any period", hint="relax --min-games or --max-sd")
     return found
 
 

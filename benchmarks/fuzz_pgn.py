@@ -1,0 +1,132 @@
+"""Mutated PGN through both scanners, blocks cut anywhere, until one says what the other does not or time is up.
+
+Mutations are random: bytes flipped, pieces cut out, doubled, moved and joined, traps put in. Equal seeds give
+equal inputs. A difference is written to `fuzz-SEED-NUMBER.pgn` and ends the run with exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from ttt_cli.games.pgn import Scanner
+from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.text import plain_blocks
+
+TRAPS = [
+    *(b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"\t", b"\f", b"\v", b"\0", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),
+    *(b"{", b"}", b"{}", b"{\n", b"\n}", b'{\n[White "Z"]\n', b";", b"; ", b"\n%", b"%", b"[", b"]", b"\n["),
+    *(b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*", b" 1-0 ", b"\n1-0\n", b"1.", b"\n1.", b"\n1. e4", b"0-1{"),
+    *(b"}1-0", b"-", b"/", b'"', b'\\"', b"\\", b'"]', b'"]\n', b'"] ', b"[%clk 0:01]", b"\xef", b"\xe9"),
+    *(b'[Event "x"]\n', b'[White "A"]', b'\n[Black "B"]\n', b'[Result "*"]\n', b"[Result ", b'[event "x"]\n'),
+    *(b'\n\n[White "A"]\n', b'[ECO "A00"]\n' * 70, b'[AVeryLongTagName "x"]\n', b'[1x "y"]', b'[_x "y"]\n'),
+]
+SEED_GAMES = b"""[Event "x"]
+[Site "?"]
+[Date "1858.??.??"]
+[White "Morphy, Paul"]
+[Black "Anderssen, A"]
+[Result "0-1"]
+
+1. e4 e5 {first} 2. Nf3 (2. f4 *) O-O $1 ; a remark
+1-0
+
+[Event "y"]
+[White "A"]
+[Black "B"]
+[Result "1/2-1/2"]
+
+1. d4 d5
+2. c4 {[%clk 1:00] two
+lines} 1/2-1/2
+
+[White "C"]
+[Black "D"]
+
+[White "E"]
+[Black "F"]
+[Result "*"]
+*
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path, nargs="*", help="PGN files to mutate")
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    corpus = [SEED_GAMES, *(path.read_bytes() for path in options.corpus)]
+    chance = random.Random(options.seed)
+    stop = time.monotonic() + options.seconds
+    inputs = games = careful = 0
+    while time.monotonic() < stop:
+        content = mutated(piece(corpus, chance), chance)
+        rows, handed_over, equal = compared(content, chance)
+        inputs, games, careful = inputs + 1, games + rows, careful + handed_over
+        if not equal:
+            path = Path(f"fuzz-{options.seed}-{inputs}.pgn")
+            path.write_bytes(content)
+            print(f"{path}: the scanners differ", file=sys.stderr)
+            return 1
+    print(f"{inputs:,} inputs, {games:,} games, {careful:,} of them read with care, no difference")
+    return 0
+
+
+def piece(corpus: list[bytes], chance: random.Random) -> bytes:
+    """Some consecutive bytes of a file."""
+    content = chance.choice(corpus)
+    size = chance.choice((300, 1000, 4000, 20000))
+    start = chance.randrange(max(1, len(content) - size))
+    return content[start : start + size]
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """The content with up to a dozen changes."""
+    data = bytearray(content)
+    for _ in range(chance.choice((0, 1, 2, 4, 12))):
+        at = chance.randrange(len(data) + 1)
+        other = chance.randrange(len(data) + 1)
+        length = min(chance.choice((1, 2, 10, 100)), len(data) - at)
+        change = chance.randrange(5)
+        if change <= 1:
+            data[at:at] = chance.choice(TRAPS)
+        elif change == 2:
+            data[at : at + length] = b""
+        elif change == 3:
+            data[other:other] = data[at : at + length]
+        elif length:
+            data[at] = chance.randrange(256)
+    return bytes(data)
+
+
+def compared(content: bytes, chance: random.Random) -> tuple[int, int, bool]:
+    """Rows, games read with care, and whether both scanners say the same, whatever the blocks."""
+    if chance.random() < 0.8:
+        content = b"".join(plain_blocks([content] if content else [], None, "fuzz"))
+    expected = said(Scanner(), [content])
+    compiled = CompiledScanner()
+    equal = said(compiled, [content]) == expected
+    places = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(6)))
+    blocks = [content[a:b] for a, b in pairwise([0, *places, len(content)]) if a < b]
+    equal = equal and said(CompiledScanner(), blocks) == expected == said(Scanner(), blocks)
+    return len(expected[0]), compiled.careful, equal
+
+
+def said(scanner: Scanner, blocks: Sequence[bytes]) -> tuple[list[tuple[object, ...]], list[object]]:
+    """All rows and notes."""
+    rows: list[tuple[object, ...]] = []
+    notes: list[object] = []
+    for batch in scanner.scan(blocks):
+        rows += zip(*batch[:5], strict=True)
+        notes += batch.notes
+    return rows, notes
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The compiled scanner says what the scanner of the standard library says, and seldom needs the careful reader."""
+
+from __future__ import annotations
+
+import lzma
+import random
+import tarfile
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
+from ttt_cli.games import pgn_compiled
+from ttt_cli.games.pgn import Scanner, scan_large_pgn
+from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.text import plain_blocks
+
+SAMPLES = Path(__file__).parents[2] / "sample_pgn"
+FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
+LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read with care, since the file ends behind it
+MOVES = st.sampled_from(
+    [
+        *(
+            "\n",
+            "\n\n",
+            " ",
+            "1.",
+            "1. e4",
+            "1-0",
+            "0-1",
+            "1/2",
+            "1/2-1/2",
+            "*",
+            "-",
+            "/",
+            "{}",
+            "{\n}",
+            "{;}",
+        ),
+        *("{[%clk 1]}", '{\n[White "Z"]\n}', "{", ";x\n", "\n%x\n", "%", "[", "[x]", "(", ")", "$1", "O-O"),
+        *("\t", "\f", '[Event "y"]'),
+    ]
+)
+TAGS = st.sampled_from(
+    [
+        *('[Event "x"]', '[event "y"]', '[White "A"]', '[Black "B"]', '[Date "1858"]', '[Result "1-0"]'),
+        *("\n", "\n", "\n", "\n\n", " ", "\t", '[ECO "C"]', '[ ECO  "" ]', '[A"b"]', '[White ""A""]'),
+        *("; x\n", "%x\n", "\f", "\ufeff", "[Black B]", '[1 "x"]', "e4", "1-0\n", "1. e4\n"),
+        *('[White "\\""]', '[Result "*"]'),
+    ]
+)
+
+
+def both(content: bytes, blocks: Sequence[bytes] | None = None) -> int:
+    """Games read with care, after both scanners have said the same."""
+    compiled = CompiledScanner()
+    assert said(compiled, blocks or [content]) == said(Scanner(), [content])
+    return compiled.careful
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        FIRST + "\n1. e4 e5 1-0\n",
+        FIRST + "1. e4 e5 1-0\n",
+        FIRST + "\n\n\n1. e4 e5\n\n1-0\n\n",
+        FIRST + "\n1. e4 {comment} e5 {\n\ntwo lines\n[%clk 1:00] } 1-0\n",
+        FIRST + "\n1. e4 ; { remark\ne5\n%escaped { line\n100% 1-0\n",
+        FIRST + "\n1. e4 [ [x] e5 (1. d4 *) 1-0{end}\n",
+        FIRST + "\n",
+        FIRST.replace("[", "  [ ").replace(' "', '\t "').replace('"]', '" ]\t'),
+        FIRST.lower() + '[ÉCO "x"]\n'.replace("É", "E"),
+        FIRST.replace('"A"', '"Löwenthal [b] {c} ; d"') + "\n1-0\n",
+        FIRST.replace("1-0", "*") + "\n1. e4 0-1\n",
+        FIRST.replace("1-0", "0-1") + "\n1. e4 1-0\n",
+        FIRST.replace('[Result "1-0"]\n', "") + "\n1. e4 1/2\n",
+        FIRST.replace("1-0", "1/2-1/2") + "\n1. e4 1/2-1/2\n",
+        FIRST.replace("1-0", "*") + "\n*\n",
+        FIRST.replace("1-0", "-") + "\nO-O 0-0 1-0-1 1/2-1 11-0 1-00 1/2/ **\n",
+    ],
+)
+def test_what_the_compiled_code_reads_by_itself(game: str) -> None:
+    assert both((game * 3 + LAST).encode()) == 1
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        FIRST.replace("Date", "White"),
+        FIRST.replace("A", '"A"'),
+        FIRST.replace("]\n[", "] ["),
+        FIRST + '\n1. e4 {\n[White "Z"]\n} 1-0\n',
+        FIRST + "\n1. e4 1-0\n1. d4 0-1\n",
+        FIRST + "".join(f'[Tag{number} "x"]\n' for number in range(80)) + "\n1-0\n",
+        FIRST + "\n1. e4 1-0 \ufeff",
+    ],
+)
+def test_what_it_leaves_to_the_careful_reader(game: str) -> None:
+    assert both((game + FIRST + LAST).encode()) == 2
+
+
+@given(st.lists(MOVES, max_size=25).map("".join), st.lists(TAGS, max_size=25).map("".join))
+def test_equal_on_odd_tags_and_moves(moves: str, tags: str) -> None:
+    both((FIRST + "\n" + moves + "\n" + FIRST + tags + "\n" + FIRST + moves + LAST).encode())
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=300)
+def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
+    chance = random.Random(seed)
+    content = mutated(SEED_GAMES, chance)
+    *_, equal = compared(content, chance)
+    assert equal, content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SEED_GAMES,
+        FIRST.encode()
+        + b'\n1. e4 {\n[White "Z"]\n {and more than forty bytes of text} e5 1-0\n\n'
+        + LAST.encode(),
+    ],
+)
+def test_one_byte_at_a_time(content: bytes) -> None:
+    blocks = [content[i : i + 1] for i in range(len(content))]
+    both(content, blocks)
+    assert said(Scanner(), blocks) == said(Scanner(), [content])
+
+
+def test_more_games_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn_compiled, "_ROWS_AT_ONCE", 8)
+    games = [FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)]
+    odd = FIRST.replace('"A"', '"A "B""') + "\n1-0\n"
+    assert both("".join([*games, odd * 20, *games[:20], LAST]).encode()) == 21
+
+
+def test_a_long_comment_at_the_end_of_a_block() -> None:
+    content = (FIRST + "\n{" + "x" * 3_000_000 + "} 1-0\n" + LAST).encode()
+    blocks = [content[a:b] for a, b in pairwise(range(0, len(content) + 250_000, 250_000))]
+    both(content, blocks)
+
+
+def test_only_large_files_are_read_by_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [SEED_GAMES, SEED_GAMES]
+    expected = [row for batch in Scanner().scan(blocks) for row in zip(*batch[:5], strict=True)]
+    used = []
+
+    class Counted(CompiledScanner):
+        def __init__(self) -> None:
+            used.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(pgn_compiled, "CompiledScanner", Counted)
+    for large in (2 * len(SEED_GAMES) + 1, 2 * len(SEED_GAMES)):
+        found = [row for batch in scan_large_pgn(blocks, large) for row in zip(*batch[:5], strict=True)]
+        assert found == expected
+    assert len(used) == 1
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.rglob("*.pgn")), ids=lambda path: path.name)
+def test_samples(path: Path) -> None:
+    content = path.read_bytes()
+    both(content, [content[:1000], content[1000:]] if len(content) > 1000 else None)
+
+
+def test_the_historians_file_is_read_without_care() -> None:
+    assert both((SAMPLES / "classics.pgn").read_bytes()) == 1
+
+
+@pytest.mark.parametrize(("archive", "most"), [("historic_small.tar.xz", 2), ("troublesome.tar.xz", 24)])
+def test_real_files(data: Path, archive: str, most: int) -> None:
+    with tarfile.open(data / "pgn" / archive) as files:
+        for member in files:
+            if member.name.endswith(".pgn") and (file := files.extractfile(member)):
+                plain = list(plain_blocks([file.read()], None, member.name))
+                assert both(b"".join(plain), plain) <= most
+
+
+def test_the_first_games_of_a_large_file(data: Path) -> None:
+    with lzma.open(data / "pgn" / "players.pgn.xz") as file:
+        content = b"".join(plain_blocks([file.read(1 << 24)], None, "players"))
+    assert both(content, [content[i : i + 99_999] for i in range(0, len(content), 99_999)]) <= 2
