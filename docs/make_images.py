@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/images: what commands show on a terminal with colours."""
+"""Draw the pictures of docs/images: what commands show on a terminal with colours, up to the first blank line."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _picture(session: Session, command: str, name: str) -> str:
     )
     console.print(Text(f"$ {command}", style="bold green"))
     console.print(Text(printed.err.rstrip("\n"), style="dim"), end="\n" if printed.err else "")
-    console.print(Text.from_ansi(printed.out.rstrip("\n")))
-    svg = console.export_svg(title=name, theme=_THEME, code_format=_FRAME, unique_id=f"ttt-{name}")
+    console.print(Text.from_ansi(printed.out.partition("\n\n")[0].rstrip("\n")))
+    svg = console.export_svg(title="", theme=_THEME, code_format=_FRAME, unique_id=f"ttt-{name}")
     return "".join(f"{line.rstrip()}\n" for line in svg.splitlines() if line.strip())
 
 

@@ -83,7 +83,7 @@ def test_schema_covers_one_model_or_all() -> None:
     one = json.loads(invoke("schema", "--model", "ttt").stdout)
     assert one["properties"]["model"]["properties"]["beta"]["exclusiveMinimum"] == 0
     every = json.loads(invoke("schema").stdout)
-    assert every["properties"]["model"]["properties"]["name"]["enum"] == ["ttt", "trueskill"]
+    assert every["properties"]["model"]["properties"]["name"]["enum"] == ["ttt", "ttt-d", "trueskill"]
 
 
 def test_schema_of_an_unknown_model_suggests() -> None:
