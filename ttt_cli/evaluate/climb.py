@@ -97,6 +97,9 @@ class _Climber:
             self.best = place
         return place
 
+    def _visit_within(self, at: Vector) -> Place:
+        return self._visit(np.clip(at, self._low, self._high))
+
     def ascend(self) -> bool:
         """Go up until nothing is gained; whether that is a top."""
         reach = math.inf
@@ -167,10 +170,10 @@ class _Climber:
             step = np.zeros(len(centre))
             step[i] = DIFFERENCE
             try:
-                ends = [self._visit(centre + sign * step).slopes[free] for sign in (-1.0, 1.0)]
+                ends = [self._visit_within(centre + sign * step) for sign in (-1.0, 1.0)]
             except NoHeight:
                 return None
-            rows.append((ends[0] - ends[1]) / (2.0 * DIFFERENCE))
+            rows.append((ends[0].slopes[free] - ends[1].slopes[free]) / (ends[1].at[i] - ends[0].at[i]))
         found = np.array(rows)
         return np.asarray(0.5 * (found + found.T))
 
@@ -184,7 +187,7 @@ class _Climber:
             at = before.at.copy()
             at[free] += inverse @ slopes
             try:
-                self._visit(np.clip(at, self._low, self._high))
+                self._visit_within(at)
             except NoHeight:
                 break
             if self.best is before:

@@ -23,11 +23,11 @@ from ttt_cli.runs.run import Run
 from ttt_cli.timeline import Timeline, build_timeline
 
 DEFAULT_KEYS: Final = "beta,tau"
-COLOURS: Final = (
-    1e-9  # points of advantage: with exactly 0 a fit forgets who had White, and can start no other
-)
+COLOURS: Final = 1e-9  # points of advantage: at exactly 0 a fit forgets who had White, and can start no other
+ESTIMATE: Final = "estimate"
 VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
 DIGITS: Final = 7  # of the values in the tuned config
+_BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,7 @@ class Landscape:
         keep: Callable[[EvidencePoint], None],
         bar: Bar,
     ) -> None:
-        if "white_advantage" in keys and getattr(resolved.params, "white_advantage", 0.0) in (
-            0.0,
-            "estimate",
-        ):
+        if "white_advantage" in keys and getattr(resolved.params, "white_advantage", 0.0) in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": COLOURS})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
         self.evaluations = self.sweeps = self.failed = 0
@@ -182,7 +179,7 @@ def _describe(landscape: Landscape, top: Top) -> Tuning:
             )
             for one, error, side in zip(landscape.coordinates, errors, top.side.tolist(), strict=True)
         ),
-        correlations=np.clip(top.covariance / np.outer(errors, errors), -1.0, 1.0),
+        correlations=_correlations(top.covariance, errors),
         start_log_evidence=top.start.height,
         log_evidence=top.place.height,
         config=tuned.config,
@@ -195,7 +192,10 @@ def _describe(landscape: Landscape, top: Top) -> Tuning:
     )
 
 
-_BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
+def _correlations(covariance: Vector, errors: Vector) -> Vector:
+    found = covariance / np.outer(errors, errors)
+    np.fill_diagonal(found, np.where(np.isnan(errors), math.nan, 1.0))
+    return found
 
 
 def _remarks(landscape: Landscape, top: Top, errors: Vector) -> Iterator[str]:
@@ -216,4 +216,4 @@ def _remarks(landscape: Landscape, top: Top, errors: Vector) -> Iterator[str]:
         elif one.form == "log" and error > VAGUE:
             yield f"the games hardly determine {one.key}: its standard error is larger than itself"
     if np.isnan(errors[top.side == 0]).any():
-        yield "no standard errors: the evidence is not curved downwards where the climb ended"
+        yield "no standard errors: where the climb ended the evidence is not curved downwards, or fits fail"

@@ -20,7 +20,7 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
     """A row per parameter, `parameter,start,tuned,standard_error,bound`, and a last one of the log-evidence.
 
     `bound` is `lower` or `upper` where a parameter stopped at one. Of several parameters the correlations follow,
-    a column `correlation_KEY` for each; empty where the curvature does not give them.
+    a column `corr_KEY` for each; empty where the curvature does not give them.
     """
     keys = [found.key for found in tuning.parameters]
     several = len(keys) > 1
@@ -32,7 +32,7 @@ def tuning_rows(tuning: Tuning, meta: RunMeta) -> Rows:
         (EVIDENCE, tuning.start_log_evidence, tuning.log_evidence, *[None] * (len(keys) * several + 2))
     )
     columns = ("parameter", "start", "tuned", "standard_error", "bound")
-    further = tuple(f"correlation_{key}" for key in keys) if several else ()
+    further = tuple(f"corr_{key}" for key in keys) if several else ()
     fine = any((found.standard_error or _FINE) < _FINE for found in tuning.parameters)
     decimals = dict.fromkeys(("start", "tuned", "standard_error"), 4 if fine else 2) | dict.fromkeys(
         further, 2

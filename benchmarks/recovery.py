@@ -1,0 +1,84 @@
+"""Does tuning find the parameters that made artificial histories, and are its standard errors right?
+
+Draws histories from the model and tunes beta, tau and White's advantage on each. Over the histories the mean should
+be the true value, and the spread should be the standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ttt_cli import fit
+from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.evaluate.tune import tune
+
+KEYS = ("beta", "tau", "white_advantage")
+HEADER = ("games", "circles", "parameter", "true", "mean", "+-", "spread", "std error", "mean z")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--histories", type=int, default=20)
+    parser.add_argument("--players", type=int, default=1000)
+    parser.add_argument("--years", type=int, default=40)
+    parser.add_argument("--games", type=int, nargs="+", default=[10_000, 50_000])
+    parser.add_argument(
+        "--circles", type=int, nargs="+", default=[1, 20], help="groups who mostly meet each other"
+    )
+    parser.add_argument("--beta", type=float, default=400.0)
+    parser.add_argument("--tau", type=float, default=50.0)
+    parser.add_argument("--white-advantage", type=float, default=60.0)
+    options = parser.parse_args(arguments)
+    plan = Plan(
+        players=options.players, years=options.years, growth=0.0,
+        beta=options.beta, tau=options.tau, white_advantage=options.white_advantage,
+    )  # fmt: skip
+    print(f"{options.histories} histories of {plan.players} players and {plan.years} years")
+    print(_line(*HEADER))
+    for games in options.games:
+        for circles in options.circles:
+            examine(replace(plan, games=games, circles=circles), options.histories)
+
+
+def examine(plan: Plan, histories: int) -> None:
+    """Print a line per parameter for histories of one plan."""
+    values, errors, density = [], [], []
+    for seed in range(histories):
+        drawn = simulate(replace(plan, seed=seed)).games()
+        run = fit(drawn, beta=1.2 * plan.beta, tau=1.2 * plan.tau, draw_margin=plan.margin)
+        found = tune(run, ",".join(KEYS))
+        if not found.converged:
+            raise SystemExit(f"seed {seed}: {found.remarks}")
+        values.append([one.value for one in found.parameters])
+        errors.append([one.standard_error or np.nan for one in found.parameters])
+        density.append(2 * plan.games / run.meta.nodes)
+    value, error = np.array(values), np.array(errors)
+    truth = np.array([getattr(plan, key) for key in KEYS])
+    z = ((value - truth) / error).mean(axis=0)
+    spread = value.std(axis=0, ddof=1)
+    for i, key in enumerate(KEYS):
+        mean, doubt = value[:, i].mean(), spread[i] / np.sqrt(histories)
+        cells = (
+            f"{np.mean(density):.1f}",
+            f"{plan.circles}",
+            key,
+            f"{truth[i]:g}",
+            f"{mean:.1f}",
+            f"{doubt:.1f}",
+        )
+        print(_line(*cells, f"{spread[i]:.1f}", f"{error[:, i].mean():.1f}", f"{z[i]:+.2f}"), flush=True)
+
+
+def _line(*cells: str) -> str:
+    widths = (7, 9, 17, 7, 8, 6, 8, 11, 8)
+    return "".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+
+
+if __name__ == "__main__":
+    main()

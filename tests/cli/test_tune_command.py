@@ -1,0 +1,168 @@
+"""`ttt tune`: the table, the tuned config, what is said, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttt_cli.api import configure, fit
+from ttt_cli.cli import main
+from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.models import ttt
+from ttt_cli.runs.run import open_run
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    plan = Plan(players=40, years=12, games=900, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
+    fit(simulate(plan).games(), output="a.ttt")
+    return tmp_path
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def test_the_table_has_a_row_per_parameter_and_one_of_the_evidence(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["tune"]) == 0
+    out, err = capsys.readouterr()
+    found = rows(out)
+    assert [row["parameter"] for row in found] == ["beta", "tau", "log_evidence"]
+    beta, tau, evidence = found
+    assert (beta["start"], tau["start"]) == ("480.0", "60.0")
+    assert abs(float(beta["tuned"]) - 350) < 2 * float(beta["standard_error"])
+    assert abs(float(tau["tuned"]) - 120) < 2 * float(tau["standard_error"])
+    assert float(beta["corr_tau"]) == pytest.approx(float(tau["corr_beta"]))
+    assert beta["corr_beta"] == "1.0"
+    assert float(evidence["start"]) == open_run("a.ttt").meta.log_evidence < float(evidence["tuned"])
+    assert (evidence["standard_error"], evidence["bound"]) == ("", "")
+    gain = float(evidence["tuned"]) - float(evidence["start"])
+    assert f"{gain:+.3f} nats from where it began" in err
+    assert "fits, " in err
+
+
+def test_the_tuned_config_is_for_the_next_fit(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["tune", "beta,gamma", "-o", "tuned.yaml", "-f", "json"]) == 0
+    out, err = capsys.readouterr()
+    beta, gamma, evidence = json.loads(out)
+    assert "tuned.yaml written" in err
+    resolved = configure("tuned.yaml")
+    assert resolved.params.model_dump() == {
+        **configure().params.model_dump(), "beta": beta["tuned"], "white_advantage": gamma["tuned"],
+    }  # fmt: skip
+    again = fit(open_run("a.ttt").stored_games(), resolved)
+    assert again.meta.log_evidence == pytest.approx(evidence["tuned"], abs=1e-4)
+    text = (here / "tuned.yaml").read_text()
+    assert text.startswith("# Tuned by `ttt tune` on 900 games, 1850 to 1861:\n#   beta ")
+    assert "+-" in text.splitlines()[1]
+    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "tuned.yaml"]
+
+
+def test_the_config_goes_to_stdout_instead_when_asked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["tune", "tau", "-o", "-", "-q"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    (here / "t.yaml").write_text(out)
+    assert main.run(["config", "check", "t.yaml"]) == 0
+
+
+def test_a_single_parameter_has_no_correlations(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["tune", "sigma0", "-f", "csv", "-s", "model.tau=100"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "parameter,start,tuned,standard_error,bound"
+
+
+def test_a_table_for_the_eye(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["tune", "-f", "table"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("ttt, 900 games 1850-1861")
+    assert lines[1].split() == [
+        "parameter",
+        "start",
+        "tuned",
+        "standard_error",
+        "corr_beta",
+        "corr_tau",
+    ]
+    assert lines[3].split()[:2] == ["beta", "480.00"]
+
+
+def test_points_are_exported_afterwards(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["tune", "beta", "-f", "json", "-q"]) == 0
+    best = json.loads(capsys.readouterr().out)[-1]["tuned"]
+    assert main.run(["export", "evidence"]) == 0
+    points = rows(capsys.readouterr().out)
+    assert len(points) > 3
+    assert max(float(point["log_evidence"]) for point in points) == pytest.approx(best, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["betta"], "did you mean beta?"),
+        (["prior_mean"], "changes no evidence"),
+        (["prior_sd,beta,tau"], "leave one out"),
+        (["beta", "-s", "model.bet=3"], "did you mean model.beta"),
+        (["beta", "-s", "data.period=month"], "ttt fit"),
+        (["beta", "-o", "tuned.csv"], "NAME.yaml"),
+        (["beta", "-o", "no/tuned.yaml"], "no such folder"),
+        (["beta", "-o", "."], "is a folder"),
+        (["beta", "-o", "-", "-f", "csv"], "leave -f out"),
+        (["beta", "-r", "no.ttt"], "no such run"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_the_work(
+    here: Path,
+    args: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(*args: Any, **rest: Any) -> Any:
+        raise AssertionError("a fit")
+
+    monkeypatch.setattr(ttt, "fit", never)
+    assert main.run(["tune", *args]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert words in err
+    assert [path.name for path in here.iterdir()] == ["a.ttt"]
+
+
+def test_no_top_exits_4_and_is_written_and_marked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["tune", "-s", "solver.max_sweeps=1", "-f", "json", "-o", "t.yaml"]) == 4
+    out, err = capsys.readouterr()
+    assert [row["tuned"] for row in json.loads(out)] == [480, 60, None]
+    assert "did not converge" in err
+    assert "did not converge" in (here / "t.yaml").read_text()
+    assert main.run(["config", "check", "t.yaml"]) == 0
+
+
+def test_an_interrupt_leaves_no_config_and_keeps_the_fits(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, seen = ttt.fit, []
+
+    def interrupted(*args: Any, **rest: Any) -> Any:
+        seen.append(args)
+        if len(seen) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(*args, **rest)
+
+    monkeypatch.setattr(ttt, "fit", interrupted)
+    assert main.run(["tune", "-o", "tuned.yaml"]) == 130
+    assert [path.name for path in here.iterdir()] == ["a.ttt"]
+    assert len(open_run("a.ttt").evidence_points()) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "interrupted" in err
