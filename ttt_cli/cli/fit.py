@@ -49,10 +49,10 @@ def command(
     from ttt_cli.views.export import table_rows
     from ttt_cli.views.summary import found_lines, reading_lines
 
+    resolved = api.configure(config, (*overrides, *([f"data.reader={reader}"] if reader else [])))
     place = None if output == "-" else Path(output or default_output(files[0]))
     if place and (standing := check_destination(place)):
         say(f"{place} exists and will be replaced: {standing}")
-    resolved = api.configure(config, (*overrides, *([f"data.reader={reader}"] if reader else [])))
     data = resolved.config.data
     games = read_games(files, data, progress=progress())
     say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE))
