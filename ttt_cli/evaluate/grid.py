@@ -71,14 +71,7 @@ class Fitter:
         except ConfigError as error:
             place = ", ".join(f"{key}={getattr(params, key):g}" for key in self.axes)
             raise ConfigError(error.message, where=f"--grid at {place}", hint=error.hint) from error
-        return EvidencePoint(
-            asked=params.model_dump(),
-            params=self.last.params,
-            log_evidence=float(self.last.log_evidence),
-            converged=self.last.status.converged,
-            sweeps=self.last.status.sweeps,
-            remaining_error=float(self.last.status.remaining_error),
-        )
+        return EvidencePoint.of(self.last, params.model_dump())
 
 
 def evidence_grid(
@@ -231,6 +224,3 @@ def _refuse_fixed_axes(axes: Sequence[Axis], overrides: Sequence[str], symbols: 
                 where=document.where(fixed[axis.key]),
                 hint=f"leave it out, or take {axis.key} from the grid",
             )
-
-
-_storing, _with_run_config = storing_points, run_config

@@ -146,21 +146,10 @@ class Landscape:
         if fit.status.converged:
             self._near = fit
         if math.isfinite(fit.log_evidence):
-            self._keep(_evidence_point(params, fit))
+            self._keep(EvidencePoint.of(fit, params.model_dump()))
         words = ", ".join(f"{one.key} {fit.params[one.key]:.4g}" for one in self.coordinates)
         self._bar.advance(1, f"log-evidence {fit.log_evidence:.2f}, {words}")
         return fit
-
-
-def _evidence_point(params: Params, fit: Fit) -> EvidencePoint:
-    return EvidencePoint(
-        asked=params.model_dump(),
-        params=fit.params,
-        log_evidence=float(fit.log_evidence),
-        converged=fit.status.converged,
-        sweeps=fit.status.sweeps,
-        remaining_error=float(fit.status.remaining_error),
-    )
 
 
 def _describe(landscape: Landscape, top: Top) -> Tuning:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.runs.meta import canonical, to_json
+
+if TYPE_CHECKING:
+    from ttt_cli.fitted import Fit
 
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
 SELECT: Final = f"SELECT point, params, {', '.join(_RESULT)} FROM evidence ORDER BY rowid"
@@ -27,6 +30,18 @@ class EvidencePoint:
     converged: bool
     sweeps: int
     remaining_error: float
+
+    @classmethod
+    def of(cls, fit: Fit, asked: Mapping[str, Any]) -> EvidencePoint:
+        """The point of a fit that was asked for with these parameters."""
+        return cls(
+            asked=asked,
+            params=fit.params,
+            log_evidence=float(fit.log_evidence),
+            converged=fit.status.converged,
+            sweeps=fit.status.sweeps,
+            remaining_error=float(fit.status.remaining_error),
+        )
 
     @property
     def point(self) -> str:
