@@ -50,6 +50,11 @@ def inner(function: _Function) -> _Function:
     return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
+def flat(function: _Function) -> _Function:
+    """As `inner`, and always compiled into its caller: for the body of a hot loop, whose arrays are dear to hand over."""
+    return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
+
+
 def kernel(signature: str) -> Callable[[_Function], _Function]:
     """Compile a function for exactly one signature, from the cache on disk when it is there."""
 

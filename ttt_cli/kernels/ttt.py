@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import flat, inner, kernel
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
@@ -42,7 +42,7 @@ def _moments(mean, advantage, variance, outcome, margin):
     return v * scale, w * scale * scale
 
 
-@inner
+@flat
 def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, links):
     """Update the sites of one game; returns -1 if it cannot be, else by how much they changed (0 for a single game)."""
     cavity_i = marginal[i, 0] - sites[g, 0]
@@ -95,18 +95,26 @@ def _play_period(
     """
     skipped = 0
     for g in range(begin, end):
-        i = first[g]
-        j = second[g]
-        times = weight[g]
-        change = _play(g, i, j, outcome[g], times, noise, margin, advantage, marginal, sites, links)
+        before = 0.0
+        for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
+            change = _play(
+                g,
+                first[g],
+                second[g],
+                outcome[g],
+                weight[g],
+                noise,
+                margin,
+                advantage,
+                marginal,
+                sites,
+                links,
+            )
+            if change <= SETTLED or change < SLOW * before:
+                break
+            before = change
         if change < 0.0:
             skipped += 1
-        elif change > SETTLED:
-            for _ in range(repeats):
-                before = change
-                change = _play(g, i, j, outcome[g], times, noise, margin, advantage, marginal, sites, links)
-                if change < SETTLED or change < SLOW * before:
-                    break
     return skipped
 
 

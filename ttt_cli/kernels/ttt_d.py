@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ttt_cli.kernels.colours import UNKNOWN
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.sides import game_log_probability, game_sides
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
@@ -97,7 +97,7 @@ def _has_one_peak(k11, k12, k22):
     return k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9)
 
 
-@inner
+@flat
 def _play(g, i, j, n, outcome, times, noise, advantage, offset, split, marginal, sites, links):
     """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
     a = n + i
