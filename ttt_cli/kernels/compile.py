@@ -51,7 +51,7 @@ def inner(function: _Function) -> _Function:
 
 
 def flat(function: _Function) -> _Function:
-    """As `inner`, and always compiled into its caller: for the body of a hot loop, whose arrays are dear to hand over."""
+    """As `inner`, and always compiled into its caller: for the body of a hot loop, where handing over arrays costs."""
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
