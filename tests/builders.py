@@ -19,7 +19,7 @@ SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
 
 
 def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
-    """Games from (year, white, black, outcome[, weight]); a stable sort by year, further players allowed."""
+    """Games from (year, white, black, outcome[, weight[, offset]]); a stable sort by year, further players allowed."""
     rows = sorted(rows, key=lambda row: row[0])
     names = sorted({*players, *(row[1] for row in rows), *(row[2] for row in rows)})
     ids = {name: number for number, name in enumerate(names)}
@@ -35,6 +35,7 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
         black=np.array([ids[row[2]] for row in rows], np.int32),
         outcome=np.array([row[3] for row in rows], np.int8),
         weight=np.array([row[4] if len(row) > 4 else 1.0 for row in rows]),
+        offset=np.array([row[5] if len(row) > 5 else 0.0 for row in rows]),
         source_file=np.zeros(n, np.int32),
         source_line=np.arange(n, dtype=np.int64),
         players=tuple(names),

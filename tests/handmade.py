@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ttt_cli.chains import Walk
 from ttt_cli.config.schema import Config, ModelConfig
-from ttt_cli.fitted import Chain, Fit, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
 from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import Timeline, build_timeline
@@ -52,6 +53,7 @@ def games_of(
         black=np.array([players.index(black) for _, _, black, _ in records], np.int32),
         outcome=np.array([("0-1", "1/2-1/2", "1-0").index(result) for *_, result in records], np.int8),
         weight=np.ones(len(records)) if weights is None else np.array(list(weights), np.float64),
+        offset=np.zeros(len(records)),
         source_file=np.array([0 if i < 3 else 1 for i in range(len(records))], np.int32),
         source_line=np.arange(1, len(records) + 1) * 10,
         players=players,
@@ -63,9 +65,9 @@ def fit_of(timeline: Timeline, *, converged: bool = True, further: str | None = 
     """A fit with numbers that tell nodes apart: means 1000, 1001, ... by node, sd 50, forward sd 60."""
     n = timeline.n_nodes
     mean = 1000.0 + np.arange(n)
-    chains = {"skill": Chain(mean, np.full(n, 50.0), mean, np.full(n, 60.0), 60.0)}
+    chains = {"skill": Walk(mean, np.full(n, 50.0), np.full(n, 1500.0), 60.0)}
     if further:
-        chains[further] = Chain(mean / 10, np.full(n, 5.0), mean / 10, np.full(n, 6.0), 1.0)
+        chains[further] = Walk(mean / 10, np.full(n, 5.0), np.full(n, 15.0), 1.0)
     return Fit(
         model="ttt",
         kind="smoothed",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import root
 
 from tests.builders import EXACT, fit_rows
 from ttt_cli.fitted import histories
@@ -29,23 +30,27 @@ def exact_chain(prior_sd, tau, sites):
     return dict(zip(years, zip(posterior @ weighted, np.sqrt(np.diag(posterior)), strict=True), strict=True))
 
 
+def site_precisions(walk, variance):
+    """The precisions of sites that give a walk (dense precision matrix) these variances."""
+    found = root(lambda p: np.diag(np.linalg.inv(walk + np.diag(p))) / variance - 1, 1 / variance, tol=1e-14)
+    return found.x
+
+
 def test_all_years_equal_a_dense_smoother_over_all_years():
+    """The sites of the fit are found by subtracting the walk's own precision from the posterior's of each player."""
     tau, prior_sd = 70.0, 400.0
     timeline, fit = fit_rows(ROWS, tau=tau, prior_sd=prior_sd, beta=300, draw_margin=100, solver=EXACT)
     chain = fit.chains["skill"]
     laid_out = histories(timeline, fit)
     for player, name in enumerate(timeline.players):
-        sites = {}
-        for node in np.flatnonzero(timeline.node_player == player):
-            back = timeline.previous[node]
-            before = (
-                prior_sd**2 if back < 0 else chain.forward_sd[back] ** 2 + tau**2 * timeline.gap_years[node]
-            )
-            before_mean = 1200 if back < 0 else chain.forward_mean[back]
-            after = chain.forward_sd[node] ** 2
-            precision = 1 / after - 1 / before
-            weighted = (chain.forward_mean[node] - 1200) / after - (before_mean - 1200) / before
-            sites[int(timeline.node_period[node])] = precision, weighted
+        nodes = np.flatnonzero(timeline.node_player == player)
+        years = timeline.node_period[nodes]
+        steps = years - years[0]
+        walk = np.linalg.inv(prior_sd**2 + tau**2 * np.minimum.outer(steps, steps))
+        precision = site_precisions(walk, chain.sd[nodes] ** 2)
+        posterior = walk + np.diag(precision)
+        weighted = posterior @ (chain.mean[nodes] - 1200)
+        sites = dict(zip(years.tolist(), zip(precision, weighted, strict=True), strict=True))
         expected = exact_chain(prior_sd, tau, sites)
         rows = np.flatnonzero(laid_out.player == player)
         assert list(laid_out.period[rows]) == list(expected), name

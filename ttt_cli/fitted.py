@@ -8,26 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.chains import Chain
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 Kind = Literal["smoothed", "filtered"]
-
-
-@dataclass(frozen=True)
-class Chain:
-    """One quantity per node (skill, draw margin) that drifts along each player's chain; arrays of shape (nodes,).
-
-    `mean`, `sd`: what is believed given all the model's games (a filter: the games so far).
-    `forward_mean`, `forward_sd`: given the games up to and including the node's own period.
-    `drift`: sd of the change over one year.
-    """
-
-    mean: NDArray[np.float64]
-    sd: NDArray[np.float64]
-    forward_mean: NDArray[np.float64]
-    forward_sd: NDArray[np.float64]
-    drift: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +31,8 @@ class Fit:
 
     `params` are the resolved numbers (no `auto` left); `chains` holds at least `skill`;
     `trace` has one row per sweep: (largest change of a mean or sd, estimated remaining error), points;
-    `leave_one_out` is the sum of the games' log probabilities, each given all others (a filter: the earlier ones);
+    `log_evidence` is NaN where the model has none; a filter's is the sum of the log probabilities with which each game
+    was foreseen. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
     `state` is what a further fit of the same timeline may start from.
     """
 
@@ -86,11 +72,7 @@ class Histories:
 
 
 def histories(timeline: Timeline, fit: Fit) -> Histories:
-    """Lay out the skills of all periods, inactive ones interpolated exactly.
-
-    Between two nodes of a Gaussian random walk the skill given both ends is the Rauch-Tung-Striebel
-    step from the forward belief at the earlier node; a filter only lets the uncertainty grow.
-    """
+    """Lay out the skills of all periods, inactive ones as their chain has them (`ttt_cli.chains`)."""
     order = np.lexsort((timeline.node_period, timeline.node_player))
     period = timeline.node_period[order]
     follows = timeline.previous[order] >= 0
@@ -99,7 +81,7 @@ def histories(timeline: Timeline, fit: Fit) -> Histories:
     ahead = np.repeat(np.cumsum(rows), rows) - 1 - np.arange(len(node))  # periods until the node
     columns: dict[str, NDArray[np.float64]] = {}
     for name, chain in fit.chains.items():
-        mean, sd = _interpolate(timeline, chain, fit.kind, node, ahead)
+        mean, sd = _at(timeline, chain, node, ahead)
         columns["mean" if name == "skill" else name] = mean
         columns["sd" if name == "skill" else f"{name}_sd"] = sd
     return Histories(
@@ -110,24 +92,15 @@ def histories(timeline: Timeline, fit: Fit) -> Histories:
     )
 
 
-def _interpolate(
-    timeline: Timeline, chain: Chain, kind: Kind, node: NDArray[np.int64], ahead: NDArray[np.int64]
+def _at(
+    timeline: Timeline, chain: Chain, node: NDArray[np.int64], ahead: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    mean = chain.mean[node]
-    variance = chain.sd[node] ** 2
-    gap = np.flatnonzero(ahead)
-    if len(gap):
-        later = node[gap]
-        earlier = timeline.previous[later]
-        left = ahead[gap] / STEPS_PER_YEAR[timeline.period]
-        start = chain.forward_sd[earlier] ** 2
-        here = start + chain.drift**2 * (timeline.gap_years[later] - left)
-        if kind == "filtered":
-            mean[gap] = chain.forward_mean[earlier]
-            variance[gap] = here
-        else:
-            there = here + chain.drift**2 * left  # variance predicted for the later node
-            gain = here / there
-            mean[gap] = chain.forward_mean[earlier] + gain * (chain.mean[later] - chain.forward_mean[earlier])
-            variance[gap] = here + gain**2 * (chain.sd[later] ** 2 - there)
-    return mean, np.sqrt(variance)
+    """Mean and sd so many periods ahead of nodes."""
+    mean, sd = chain.mean[node], chain.sd[node]
+    idle = np.flatnonzero(ahead)
+    if len(idle):
+        later = node[idle]
+        left = ahead[idle] / STEPS_PER_YEAR[timeline.period]
+        gone = timeline.gap_years[later] - left
+        mean[idle], sd[idle] = chain.between(timeline.previous[later], later, gone, left)
+    return mean, sd

@@ -23,7 +23,8 @@ class Timeline:
     Per node (N), sorted by period, then player: `node_player`, `node_period` (the period's number),
     `node_games` (weighted), `previous` and `next` along the player's chain (-1 at its ends),
     `gap_years` to the previous node (0 at the first).
-    Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`.
+    Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`, `offset` (Elo
+    points added to White's strength).
     `colours`: whether it is known who had White; if not, `game_white` is the player named first.
     """
 
@@ -42,6 +43,7 @@ class Timeline:
     game_black: NDArray[np.int32]
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
+    offset: NDArray[np.float64]
     colours: bool = True
 
     @property
@@ -75,7 +77,7 @@ class Timeline:
 
 
 _NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "gap_years")
-_GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight")
+_GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
@@ -110,6 +112,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         "game_black": ends[n:].copy(),
         "outcome": games.outcome,
         "weight": games.weight,
+        "offset": games.offset,
     }
     for array in arrays.values():
         array.flags.writeable = False

@@ -177,7 +177,7 @@ def test_players_without_games_are_kept() -> None:
     games = games_of(RECORDS)
     more = (*games.players, "Zukertort")
     arrays = {name: getattr(games, name) for name in ("date", "date_precision", "white", "black", "outcome")}
-    rest = {name: getattr(games, name) for name in ("weight", "source_file", "source_line")}
+    rest = {name: getattr(games, name) for name in ("weight", "offset", "source_file", "source_line")}
     games = type(games)(**arrays, **rest, players=more)
     timeline = build_timeline(games)
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)

@@ -15,11 +15,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.chains import Filter
 from ttt_cli.config.document import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
+from ttt_cli.models.expected import ExpectedParams
 from ttt_cli.models.params import Params, PlayParams, SkillParams
 from ttt_cli.models.registry import Model
 from ttt_cli.models.resolve import resolve
@@ -195,6 +197,7 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
         game_black=games.game_black,
         outcome=games.outcome,
         weight=games.weight,
+        offset=games.offset,
     )
 
 
@@ -216,11 +219,10 @@ class _Forecaster:
         nodes = slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
         games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
         params = self._as_known(self.timeline.until(step))
-        fit = self._fit(known_before(self.timeline, step, stop), params)
+        filtered = self.model.KIND == "filtered"
+        known = self.timeline.until(stop) if filtered else known_before(self.timeline, step, stop)
+        fit = self._fit(known, params)
         beliefs = _expected(fit, nodes)
-        if self.model.KIND == "filtered":
-            learnt = self._fit(self.timeline.until(stop), params)
-            beliefs = _going_on(learnt, self.timeline, nodes, beliefs)
         white, black = (
             {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
             for ends in (self.timeline.game_white, self.timeline.game_black)
@@ -242,7 +244,7 @@ class _Forecaster:
         known: dict[str, Any] = {}
         params = self.params
         if (
-            isinstance(params, SkillParams)
+            isinstance(params, SkillParams | ExpectedParams)
             and params.draw_margin == "auto"
             and params.draw_probability is None
         ):
@@ -268,22 +270,12 @@ def _coloured(params: dict[str, Any]) -> bool:
 
 
 def _expected(fit: Fit, nodes: slice) -> dict[str, Array]:
-    """The columns that `predict` takes, at nodes."""
+    """The columns that `predict` takes, at nodes: of a filter what it believed before their games."""
     columns = {}
     for name, chain in fit.chains.items():
-        columns["mean" if name == "skill" else name] = chain.mean[nodes]
-        columns["sd" if name == "skill" else f"{name}_sd"] = chain.sd[nodes]
-    return columns
-
-
-def _going_on(fit: Fit, timeline: Timeline, nodes: slice, expected: dict[str, Array]) -> dict[str, Array]:
-    """The columns at nodes before their own games, from a filter of all periods; newcomers as `expected`."""
-    previous, years = timeline.previous[nodes], timeline.gap_years[nodes]
-    new = previous < 0
-    columns = {}
-    for name, chain in fit.chains.items():
-        mean, sd = ("mean", "sd") if name == "skill" else (name, f"{name}_sd")
-        drifted = np.sqrt(chain.forward_sd[previous] ** 2 + chain.drift**2 * years)
-        columns[mean] = np.where(new, expected[mean], chain.forward_mean[previous])
-        columns[sd] = np.where(new, expected[sd], drifted)
+        mean, sd = (
+            (chain.before_mean, chain.before_sd) if isinstance(chain, Filter) else (chain.mean, chain.sd)
+        )
+        columns["mean" if name == "skill" else name] = mean[nodes]
+        columns["sd" if name == "skill" else f"{name}_sd"] = sd[nodes]
     return columns

@@ -140,6 +140,7 @@ class Simulated:
             black=self.black,
             outcome=self.outcome,
             weight=np.ones(n),
+            offset=np.zeros(n),
             source_file=np.zeros(n, np.int32),
             source_line=np.arange(2, n + 2, dtype=np.int64),
             players=self.players,

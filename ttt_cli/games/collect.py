@@ -71,6 +71,7 @@ class Collector:
             black=number[column["black"]],
             outcome=column["outcome"],
             weight=column["weight"],
+            offset=np.zeros(len(days)),
             source_file=column["file"],
             source_line=column["line"],
             players=players,

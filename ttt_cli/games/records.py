@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class Batch(NamedTuple):
 
     `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score.
     `weights` is None where there is no such column. `rejects` are rows that could not be split into columns:
-    each is one record more, dropped. `notes` are oddities of records that are counted elsewhere.
+    each is one record more, dropped. `notes` are oddities of records that are counted elsewhere. `further` holds more
+    columns by name (`event`, `round`); `moves` a hash of each game's moves, 0 where there are none.
     """
 
     lines: Sequence[int] | NDArray[np.int64]
@@ -71,3 +73,5 @@ class Batch(NamedTuple):
     weights: Sequence[Hashable] | None = None
     rejects: Sequence[Note] = ()
     notes: Sequence[Note] = ()
+    further: Mapping[str, Sequence[Hashable]] = MappingProxyType({})
+    moves: NDArray[np.int64] | None = None

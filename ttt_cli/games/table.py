@@ -23,6 +23,7 @@ _COLUMNS: Final = {
     "black": np.int32,
     "outcome": np.int8,
     "weight": np.float64,
+    "offset": np.float64,
     "source_file": np.int32,
     "source_line": np.int64,
 }
@@ -90,8 +91,9 @@ class Games:
     `date` counts days since 1970-01-01 in the proleptic Gregorian calendar; a date known only to
     the year or month stands in the middle of it and `date_precision` says so. `white` and `black`
     index `players`; `outcome` is White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w
-    equal games. `source_file` indexes `report.files`, `source_line` is the record's first line there.
-    `players` is sorted and holds each name once.
+    equal games, and `offset` is added to White's strength in it (Elo points; below 0 when White gave odds). Either may
+    have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's first
+    line there. `players` is sorted and holds each name once.
 
     Raises ValueError when a column has the wrong length, or an index or code is out of range.
     """
@@ -102,6 +104,7 @@ class Games:
     black: NDArray[np.int32]
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
+    offset: NDArray[np.float64]
     source_file: NDArray[np.int32]
     source_line: NDArray[np.int64]
     players: tuple[str, ...]
@@ -110,7 +113,9 @@ class Games:
     def __post_init__(self) -> None:
         n = len(self.date)
         for name, dtype in _COLUMNS.items():
-            column = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            column = np.asarray(getattr(self, name), dtype=dtype)
+            if column.strides != (0,):
+                column = np.ascontiguousarray(column)
             if column.shape != (n,):
                 raise ValueError(f"games: column {name} has shape {column.shape}, not ({n},)")
             if column is getattr(self, name) and column.flags.writeable:
@@ -130,6 +135,8 @@ class Games:
             raise ValueError("games: outcomes are 0, 1 or 2")
         if not np.all(self.weight > 0) or not np.all(np.isfinite(self.weight)):
             raise ValueError("games: weights are positive and finite")
+        if not np.all(np.isfinite(self.offset)):
+            raise ValueError("games: offsets are finite")
         if np.any(self.white == self.black):
             raise ValueError("games: nobody plays against himself")
         if np.any(np.diff(self.date) < 0):

@@ -40,12 +40,16 @@ class Model(Protocol):
         on_sweep: OnSweep | None = None,
         start: Fit | None = None,
     ) -> Fit:
-        """Infer the skills of every node."""
+        """Infer the skills of every node.
+
+        Nodes without games are allowed: a smoothed model gives there what it foresees of the player, newcomers
+        included, and that is how it is scored.
+        """
 
     def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
         """Slopes of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
 
-        A parameter left to its default or `auto` follows the ones it is made from.
+        A parameter left to its default or `auto` follows the ones it is made from. A model without evidence has none.
         """
 
     def predict(

@@ -7,20 +7,26 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import Chain, Fit
+from ttt_cli.chains import Walk
+from ttt_cli.fitted import Fit
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
 
 
-def smoothed_chain(marginal: Array, backward: Array, prior_mean: float, drift: float) -> Chain:
-    """The beliefs of messages (precision, precision times mean from the prior mean), shape (nodes, 2), points."""
-    past = marginal - backward
-    return Chain(
+def smoothed_walk(
+    timeline: Timeline, marginal: Array, backward: Array, prior_mean: float, drift: float
+) -> Walk:
+    """The beliefs of messages (precision, precision times mean from the prior mean), shape (nodes, 2), points.
+
+    The covariance with the node before is the Rauch-Tung-Striebel gain times the variance.
+    """
+    past = 1.0 / (marginal[:, 0] - backward[:, 0])[timeline.previous]
+    gain = past / (past + drift**2 * timeline.gap_years)
+    return Walk(
         mean=prior_mean + marginal[:, 1] / marginal[:, 0],
         sd=1.0 / np.sqrt(marginal[:, 0]),
-        forward_mean=prior_mean + past[:, 1] / past[:, 0],
-        forward_sd=1.0 / np.sqrt(past[:, 0]),
+        covariance=gain / marginal[:, 0],
         drift=drift,
     )
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Chain, Fit, Kind, Status
+from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models.advantage import at_best_advantage
+from ttt_cli.models.filtering import gaussian_filter
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import UNKNOWN
 from ttt_cli.models.params import SkillParams
@@ -97,7 +98,7 @@ def _filter(timeline: Timeline, params: Params, games: _Columns, margin: float, 
         model=NAME,
         kind=KIND,
         params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-        chains={"skill": Chain(mean, sd, mean, sd, params.tau)},
+        chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, params.prior_sd, params.tau)},
         log_evidence=float(foreseen),
         leave_one_out=float(foreseen),
         status=Status(converged=True, sweeps=1, remaining_error=0.0),

@@ -13,14 +13,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Chain, Fit, Kind
+from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import SkillParams
-from ttt_cli.models.smoothing import largest, sites_name, smoothed_chain, started_sites, widest_prior
+from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
 
@@ -57,7 +58,7 @@ def fit(
             model=NAME,
             kind=KIND,
             params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-            chains={"skill": inference.chain()},
+            chains={"skill": inference.chain(timeline)},
             log_evidence=evidence,
             leave_one_out=foreseen,
             status=status,
@@ -179,7 +180,7 @@ class Inference:
             "white_advantage": advantage,
         }
 
-    def chain(self) -> Chain:
+    def chain(self, timeline: Timeline) -> Chain:
         """Skills of all nodes, points."""
         _, backward, marginal, _ = self._messages
-        return smoothed_chain(marginal, backward, self._params.prior_mean, self._params.tau)
+        return smoothed_walk(timeline, marginal, backward, self._params.prior_mean, self._params.tau)

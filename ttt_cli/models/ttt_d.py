@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Chain, Fit, Kind
+from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import PlayParams, alias
-from ttt_cli.models.smoothing import largest, sites_name, smoothed_chain, started_sites, widest_prior
+from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
 
@@ -102,7 +103,7 @@ def fit(
             model=NAME,
             kind=KIND,
             params={**params.model_dump(), "white_advantage": advantage},
-            chains=inference.chains(),
+            chains=inference.chains(timeline),
             log_evidence=evidence - before_games,
             leave_one_out=foreseen,
             status=status,
@@ -268,11 +269,15 @@ class Inference:
             "draw_margin_tau": 2.0 * float(params.draw_margin_tau or 0.0) * margin_drift,
         }
 
-    def chains(self) -> dict[str, Chain]:
+    def chains(self, timeline: Timeline) -> dict[str, Chain]:
         """Skills and draw margins of all nodes, points."""
         _, backward, marginal, _, _ = self._messages
         n = self._nodes
         return {
-            "skill": smoothed_chain(marginal[:n], backward[:n], self._params.prior_mean, self._params.tau),
-            "draw_margin": smoothed_chain(marginal[n:], backward[n:], self._margin_mean, self._margin_tau),
+            "skill": smoothed_walk(
+                timeline, marginal[:n], backward[:n], self._params.prior_mean, self._params.tau
+            ),
+            "draw_margin": smoothed_walk(
+                timeline, marginal[n:], backward[n:], self._margin_mean, self._margin_tau
+            ),
         }

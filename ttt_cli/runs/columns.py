@@ -83,6 +83,7 @@ def game_columns(games: Games, timeline: Timeline) -> Columns:
         "black_id": games.black,
         "outcome": games.outcome,
         "weight": games.weight,
+        "offset": games.offset,
         "line": games.source_line,
         "file_number": games.source_file,
     }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _GAMES: Final = """
 WITH name AS (SELECT player, row_number() OVER (ORDER BY rowid) - 1 AS id FROM players)
-SELECT date_days AS date, date_precision, w.id AS white, b.id AS black, weight,
+SELECT date_days AS date, date_precision, w.id AS white, b.id AS black, weight, "offset",
        CASE result WHEN '0-1' THEN 0 WHEN '1-0' THEN 2 ELSE 1 END AS outcome,
        file_number AS source_file, line AS source_line
 FROM games JOIN name w ON w.player = white JOIN name b ON b.player = black ORDER BY games.rowid

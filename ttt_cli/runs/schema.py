@@ -17,7 +17,7 @@ CREATE TABLE skills(
     player VARCHAR, period VARCHAR, period_number INTEGER, mean DOUBLE, sd DOUBLE, games {count}{further});
 CREATE TABLE games(
     period VARCHAR, period_number INTEGER, date VARCHAR, date_days INTEGER, date_precision TINYINT,
-    white VARCHAR, black VARCHAR, result VARCHAR, weight {count},
+    white VARCHAR, black VARCHAR, result VARCHAR, weight {count}, "offset" DOUBLE,
     file VARCHAR, line BIGINT, file_number INTEGER);
 CREATE TABLE inputs(path VARCHAR, kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT);
 CREATE TABLE dropped(file VARCHAR, reason VARCHAR, rows BIGINT, file_number INTEGER);

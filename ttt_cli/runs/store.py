@@ -44,7 +44,7 @@ LEFT JOIN skills p ON p.rowid = i.peak ORDER BY i.row
 _GAMES: Final = f"""
 SELECT label.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]),
-       date_days, date_precision, w.player, b.player, {list(RESULTS)}[outcome + 1], weight,
+       date_days, date_precision, w.player, b.player, {list(RESULTS)}[outcome + 1], weight, "offset",
        source.path, line, file_number
 FROM incoming JOIN label ON label.number = period_number JOIN name w ON w.id = white_id
 JOIN name b ON b.id = black_id LEFT JOIN source ON source.number = file_number ORDER BY row

@@ -1,0 +1,91 @@
+"""Systems that foresee a score rather than an outcome: logistic expectation with draws by one margin, in Elo points.
+
+A lead of d points wins with probability L(d - margin) and loses with L(-d - margin), L(d) = 1 / (1 + 10^(-d / 400));
+the rest are draws (Rao and Kupper 1967).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.errors import ConfigError
+from ttt_cli.models.outcomes import draw_share
+from ttt_cli.models.params import Params, alias
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+ELO_SCALE: Final = 400.0 / math.log(10.0)  # points in which the odds of winning grow by e
+
+
+class ExpectedParams(Params):
+    """How leads become outcomes, in Elo points."""
+
+    draw_margin: Annotated[
+        Literal["auto"] | Annotated[float, Field(ge=0)],
+        Field(
+            validation_alias=alias("draw_margin", "epsilon"),
+            description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
+        ),
+    ] = "auto"
+    draw_probability: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            lt=1,
+            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
+        ),
+    ] = None
+    white_advantage: Annotated[
+        float,
+        Field(
+            validation_alias=alias("white_advantage", "gamma"), description="added to White's rating, points"
+        ),
+    ] = 0.0
+
+
+def logistic_margin(probability: float) -> float:
+    """The margin, Elo points, at which equals draw with that probability (below 1)."""
+    return 400.0 * math.log10((1.0 + probability) / (1.0 - probability))
+
+
+def resolve_logistic_margin(params: ExpectedParams, timeline: Timeline) -> float:
+    """The draw margin in Elo points, `auto` worked out. Raises ConfigError when all games are draws."""
+    if params.draw_margin != "auto":
+        return params.draw_margin
+    if params.draw_probability is not None:
+        return logistic_margin(params.draw_probability)
+    share = draw_share(timeline)
+    if share >= 1.0:
+        raise ConfigError(
+            "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"
+        )
+    return logistic_margin(share)
+
+
+def logistic(difference: Array) -> Array:
+    """The expected score of leads of so many Elo points."""
+    from scipy.special import expit
+
+    expected: Array = expit(np.asarray(difference) / ELO_SCALE)
+    return expected
+
+
+def logistic_probabilities(difference: Array, margin: float) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for leads (n,), Elo points."""
+    loss = logistic(-difference - margin)
+    win = logistic(difference - margin)
+    lead = np.abs(difference)
+    draw = logistic(margin - lead) - logistic(-margin - lead)
+    return np.stack([loss, draw, win], axis=-1)
+
+
+def foreseen(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> float:
+    """The sum of the log probabilities of what happened, nats: the evidence of a filter."""
+    with np.errstate(divide="ignore"):
+        return float(weight @ np.log(probabilities[np.arange(len(outcome)), outcome]))
