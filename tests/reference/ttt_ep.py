@@ -18,6 +18,7 @@ class Game:
     black: str
     year: float
     outcome: int  # White's: 1, 0, -1
+    lead: float = 0.0  # given to White, points
 
 
 def density(x: float) -> float:
@@ -94,7 +95,7 @@ class SlowTTT:
             mw, vw = self.cavity(k, "w")
             mb, vb = self.cavity(k, "b")
             total = vw + vb + 2 * self.beta**2
-            d = mw - mb + self.advantage
+            d = mw - mb + self.advantage + game.lead
             mean, var, _ = tilted(d, total, game.outcome, self.margin)
             for side, m, v, sign in (("w", mw, vw, 1), ("b", mb, vb, -1)):
                 post_m = m + sign * v / total * (mean - d)
@@ -119,7 +120,7 @@ class SlowTTT:
         for k, game in enumerate(self.games):
             (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
             variance = vw + vb + 2 * self.beta**2
-            total += tilted(mw - mb + self.advantage, variance, game.outcome, self.margin)[2]
+            total += tilted(mw - mb + self.advantage + game.lead, variance, game.outcome, self.margin)[2]
             total -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
         for player in {p for g in self.games for p in (g.white, g.black)}:
             mean, var, last = self.mu0, self.sigma0**2, None

@@ -13,6 +13,7 @@ import math
 from ttt_cli.kernels.colours import UNKNOWN, first_share
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.normal import LOG_SQRT_2PI
+from ttt_cli.kernels.odds import lead_of, outcome_of
 from ttt_cli.kernels.sides import sides, sides_log_probability
 from ttt_cli.kernels.truncated import (
     draw_log_normaliser,
@@ -53,11 +54,11 @@ def _margin_slope(t, bound, outcome, slope):
 
 
 @kernel(
-    "UniTuple(float64, 3)(int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], float64, float64, float64, "
-    "float64[:, ::1], float64[:, ::1])"
+    "UniTuple(float64, 4)(int32[::1], int32[::1], uint8[::1], float64[::1], float64[::1], float64, float64, float64, "
+    "float64[::1], float64[:, ::1], float64[:, ::1])"
 )
-def game_slopes(first, second, outcome, weight, balance, noise, margin, advantage, marginal, sites):
-    """Slopes in the noise 2 beta^2, the draw margin and White's advantage, of the games of TTT.
+def game_slopes(first, second, outcome, weight, balance, noise, margin, advantage, odds, marginal, sites):
+    """Slopes in 2 beta^2, the draw margin, White's advantage and the logarithm of the odds, of the games of TTT.
 
     `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
     colours are unknown.
@@ -65,6 +66,7 @@ def game_slopes(first, second, outcome, weight, balance, noise, margin, advantag
     in_noise = 0.0
     in_margin = 0.0
     in_advantage = 0.0
+    in_odds = 0.0
     for g in range(len(first)):
         i = first[g]
         j = second[g]
@@ -72,11 +74,15 @@ def game_slopes(first, second, outcome, weight, balance, noise, margin, advantag
         precision_j = marginal[j, 0] - sites[g, 2]
         if not (precision_i > 0.0 and precision_j > 0.0):
             continue
-        mean = (marginal[i, 1] - sites[g, 1]) / precision_i - (marginal[j, 1] - sites[g, 3]) / precision_j
+        lead = lead_of(outcome[g], odds)
+        mean = (
+            (marginal[i, 1] - sites[g, 1]) / precision_i - (marginal[j, 1] - sites[g, 3]) / precision_j + lead
+        )
         scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
-        known = outcome[g] % UNKNOWN
+        code = outcome_of(outcome[g])
+        known = code % UNKNOWN
         share = 1.0
-        if outcome[g] >= UNKNOWN:
+        if code >= UNKNOWN:
             share = first_share(
                 outcome_log_normaliser((mean + advantage) * scale, margin * scale, known),
                 outcome_log_normaliser((mean - advantage) * scale, margin * scale, known),
@@ -88,21 +94,35 @@ def game_slopes(first, second, outcome, weight, balance, noise, margin, advantag
                 in_noise += p * weight[g] * 0.5 * (v * v - w) * scale * scale
                 in_margin += p * weight[g] * _margin_slope(t, margin * scale, known, v) * scale
                 in_advantage += p * sign * balance[g] * v * scale
-    return in_noise, in_margin, in_advantage
+                in_odds += p * weight[g] * v * scale * lead
+    return in_noise, in_margin, in_advantage, in_odds
 
 
 @kernel(
-    "UniTuple(float64, 3)(int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], float64, float64, float64, "
-    "boolean, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+    "UniTuple(float64, 4)(int32[::1], int32[::1], uint8[::1], float64[::1], float64[::1], float64, float64, "
+    "float64[::1], float64, boolean, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def margin_game_slopes(
-    first, second, outcome, weight, balance, noise, advantage, offset, split, marginal, sites, positivity
+    first,
+    second,
+    outcome,
+    weight,
+    balance,
+    noise,
+    advantage,
+    odds,
+    offset,
+    split,
+    marginal,
+    sites,
+    positivity,
 ):
-    """Slopes in the noise 2 beta^2, the mean of the draw margins and White's advantage, of games and positivity."""
+    """Slopes in 2 beta^2, the mean of the draw margins, White's advantage and log odds, of games and positivity."""
     n = len(positivity)
     in_noise = 0.0
     in_mean = 0.0
     in_advantage = 0.0
+    in_odds = 0.0
     for g in range(len(first)):
         i = first[g]
         j = second[g]
@@ -112,13 +132,15 @@ def margin_game_slopes(
         var_j = 1.0 / (marginal[j, 0] - sites[g, 2])
         var_a = 1.0 / (marginal[a, 0] - sites[g, 4])
         var_b = 1.0 / (marginal[b, 0] - sites[g, 6])
-        lead = (marginal[i, 1] - sites[g, 1]) * var_i - (marginal[j, 1] - sites[g, 3]) * var_j
+        given = lead_of(outcome[g], odds)
+        lead = (marginal[i, 1] - sites[g, 1]) * var_i - (marginal[j, 1] - sites[g, 3]) * var_j + given
         mean_a = (marginal[a, 1] - sites[g, 5]) * var_a + offset
         mean_b = (marginal[b, 1] - sites[g, 7]) * var_b + offset
-        known = outcome[g] % UNKNOWN
+        code = outcome_of(outcome[g])
+        known = code % UNKNOWN
         var_d = var_i + var_j
         share = 1.0
-        if outcome[g] >= UNKNOWN:
+        if code >= UNKNOWN:
             share = first_share(
                 sides_log_probability(
                     known, lead + advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
@@ -135,10 +157,11 @@ def margin_game_slopes(
                 in_noise += p * weight[g] * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
                 in_mean += p * weight[g] * (g1 + g2)
                 in_advantage += p * sign * balance[g] * (g1 - g2)
+                in_odds += p * weight[g] * (g1 - g2) * given
     for i in range(n):
         precision = marginal[n + i, 0] - positivity[i, 0]
         mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + offset
         scale = math.sqrt(precision)
         v, _ = win_moments(mean * scale)
         in_mean += v * scale
-    return in_noise, in_mean, in_advantage
+    return in_noise, in_mean, in_advantage, in_odds

@@ -6,6 +6,7 @@ import math
 
 from ttt_cli.kernels.colours import game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.odds import lead_of, outcome_of
 
 
 @inner
@@ -20,18 +21,18 @@ def _absorb(variance, push, pull, share):
 
 
 @kernel(
-    "float64(int64[::1], int32[::1], float64[::1], int64[::1], int32[::1], int32[::1], int8[::1], float64[::1], "
-    "float64, float64, float64, float64, float64[::1], float64[::1])"
+    "float64(int64[::1], int32[::1], float64[::1], int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1], "
+    "float64, float64, float64, float64, float64[::1], float64[::1], float64[::1])"
 )
 def filter_games(
     node_start, previous, drift_variance,
     game_start, white, black, outcome, weight,
-    prior_variance, noise, margin, advantage,
+    prior_variance, noise, margin, advantage, odds,
     mean, variance,
 ):  # fmt: skip
     """Fill `mean` (from the prior mean) and `variance` per node with the belief after its period's games, in order.
 
-    `outcome` is 0 loss, 1 draw, 2 win of White; 3 more where colours are unknown (see `colours`).
+    `outcome` is 0 loss, 1 draw, 2 win of White; 3 more where colours are unknown (see `colours`); with `odds`.
     A game of weight w is played w times over, a last fraction of it as that fraction of its evidence.
     Returns the sum of the log probabilities with which each game was foreseen.
     """
@@ -45,13 +46,15 @@ def filter_games(
             i = white[g]
             j = black[g]
             left = weight[g]
+            result = outcome_of(outcome[g])
+            lead = lead_of(outcome[g], odds)
             while left > 0.0:
                 share = min(left, 1.0)
                 left -= share
                 scale = 1.0 / math.sqrt(noise + variance[i] + variance[j])
-                t = (mean[i] - mean[j]) * scale
-                v, w = game_moments(t, advantage * scale, margin * scale, outcome[g])
-                foreseen += share * game_log_normaliser(t, advantage * scale, margin * scale, outcome[g])
+                t = (mean[i] - mean[j] + lead) * scale
+                v, w = game_moments(t, advantage * scale, margin * scale, result)
+                foreseen += share * game_log_normaliser(t, advantage * scale, margin * scale, result)
                 move_i, variance[i] = _absorb(variance[i], v * scale, w * scale * scale, share)
                 move_j, variance[j] = _absorb(variance[j], v * scale, w * scale * scale, share)
                 mean[i] += move_i

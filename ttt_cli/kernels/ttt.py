@@ -3,7 +3,8 @@
 Every Gaussian message is a pair (precision, precision times mean) in a row of an array; means are counted from the
 prior mean. Arrays over nodes have shape (nodes, 2): `forward` (from the past), `backward` (from the future),
 `marginal` (both and the sites). Games are pairs of nodes (`first`, `second`), an `outcome` of the first (0 loss,
-1 draw, 2 win; 3 more where colours are unknown, see `colours`) and a `weight` w: w equal games that share one site.
+1 draw, 2 win; 3 more where colours are unknown, see `colours`; with the odds given, see `odds`) and a `weight` w: w
+equal games that share one site.
 `sites` has shape (games, 4): the message to the first's skill, then to the second's. `links` has shape (games, 2):
 what one game says about the difference of the two skills, from which both messages follow (see `joint`).
 """
@@ -14,14 +15,13 @@ import math
 
 from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.odds import lead_of, outcome_of
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
 _NODES = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, next, drift variance
-_GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
-_SCALARS = (
-    "float64, float64, float64, float64"  # prior precision, 2 beta^2, draw margin, advantage of the first
-)
+_GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
+_SCALARS = "float64, float64, float64, float64, float64[::1]"  # prior precision, 2 beta^2, draw margin, advantage, odds
 _MESSAGES = (
     "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"  # forward, backward, marginal, sites
 )
@@ -43,7 +43,7 @@ def _moments(mean, advantage, variance, outcome, margin):
 
 
 @flat
-def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, links):
+def _play(g, i, j, outcome, lead, times, noise, margin, advantage, marginal, sites, links):
     """Update the sites of one game; returns -1 if it cannot be, else by how much they changed (0 for a single game)."""
     cavity_i = marginal[i, 0] - sites[g, 0]
     cavity_j = marginal[j, 0] - sites[g, 2]
@@ -54,7 +54,7 @@ def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, li
     var_j = cavity_i * inverse
     mean_i = (marginal[i, 1] - sites[g, 1]) * var_i
     mean_j = (marginal[j, 1] - sites[g, 3]) * var_j
-    shift, shrink = _moments(mean_i - mean_j, advantage, noise + var_i + var_j, outcome, margin)
+    shift, shrink = _moments(mean_i - mean_j + lead, advantage, noise + var_i + var_j, outcome, margin)
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
         return -1.0
     left_i = 1.0 - var_i * shrink
@@ -86,7 +86,20 @@ def _play(g, i, j, outcome, times, noise, margin, advantage, marginal, sites, li
 
 @inner
 def _play_period(
-    begin, end, first, second, outcome, weight, noise, margin, advantage, repeats, marginal, sites, links
+    begin,
+    end,
+    first,
+    second,
+    outcome,
+    weight,
+    noise,
+    margin,
+    advantage,
+    odds,
+    repeats,
+    marginal,
+    sites,
+    links,
 ):
     """Update the sites of the games of one period in order; returns how many had to be skipped.
 
@@ -101,7 +114,8 @@ def _play_period(
                 g,
                 first[g],
                 second[g],
-                outcome[g],
+                outcome_of(outcome[g]),
+                lead_of(outcome[g], odds),
                 weight[g],
                 noise,
                 margin,
@@ -144,7 +158,7 @@ def _from_future(i, following, variance, forward, marginal):
 def sweep_forward(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage, repeats,
+    prior_precision, noise, margin, advantage, odds, repeats,
     forward, backward, marginal, sites, links,
 ):  # fmt: skip
     """One pass from the first period to the last; returns the number of skipped sites."""
@@ -160,7 +174,7 @@ def sweep_forward(
             forward[i, 1] = weighted
         skipped += _play_period(
             game_start[p], game_start[p + 1], first, second, outcome, weight,
-            noise, margin, advantage, repeats, marginal, sites, links,
+            noise, margin, advantage, odds, repeats, marginal, sites, links,
         )  # fmt: skip
     return skipped
 
@@ -169,7 +183,7 @@ def sweep_forward(
 def sweep_backward(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage, repeats,
+    prior_precision, noise, margin, advantage, odds, repeats,
     forward, backward, marginal, sites, links,
 ):  # fmt: skip
     """One pass from the last period to the first; returns the number of skipped sites."""
@@ -183,7 +197,7 @@ def sweep_backward(
             backward[i, 1] = weighted
         skipped += _play_period(
             game_start[p], game_start[p + 1], first, second, outcome, weight,
-            noise, margin, advantage, repeats, marginal, sites, links,
+            noise, margin, advantage, odds, repeats, marginal, sites, links,
         )  # fmt: skip
     return skipped
 
@@ -237,7 +251,7 @@ def _log_integral(precision, weighted, added, added_weighted):
 def log_evidence(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage,
+    prior_precision, noise, margin, advantage, odds,
     forward, backward, marginal, sites,
 ):  # fmt: skip
     """log Z of the sites and the smoothed messages; and the log probabilities of the games, each without its site."""
@@ -252,9 +266,11 @@ def log_evidence(
             continue
         weighted_i = marginal[i, 1] - sites[g, 1]
         weighted_j = marginal[j, 1] - sites[g, 3]
-        mean = weighted_i / precision_i - weighted_j / precision_j
+        mean = weighted_i / precision_i - weighted_j / precision_j + lead_of(outcome[g], odds)
         scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
-        normaliser = game_log_normaliser(mean * scale, advantage * scale, margin * scale, outcome[g])
+        normaliser = game_log_normaliser(
+            mean * scale, advantage * scale, margin * scale, outcome_of(outcome[g])
+        )
         foreseen += weight[g] * normaliser
         normaliser -= _log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
         normaliser -= _log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])

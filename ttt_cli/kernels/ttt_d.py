@@ -4,7 +4,8 @@ Variables: the skills of nodes 0..n-1, then their draw margins n..2n-1; a margin
 `offset` is added where its value matters. Messages are as in `ttt`: rows (precision, precision times mean) of arrays
 (variables, 2). With d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when
 x1 = d + e_i < 0 and draws when both are positive. `sites` has shape (games, 8): messages to s_i, s_j, e_i, e_j.
-Outcomes are 0 loss, 1 draw, 2 win of the first; 3 more where colours are unknown (see `colours`).
+Outcomes are 0 loss, 1 draw, 2 win of the first; 3 more where colours are unknown (see `colours`); with the odds given
+(see `odds`).
 `positivity` (nodes, 2) are the messages of the factors e > 0. `links` (games, 5) are what one game says about
 (x1, x2) without the noise: precisions q11, q12, q22 and precisions times mean b1, b2.
 """
@@ -17,16 +18,16 @@ import numpy as np
 
 from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.odds import lead_of, outcome_of
 from ttt_cli.kernels.sides import game_log_probability, game_sides
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 _LAYOUT = (
     "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, following, drift variance
 )
-_GAMES = "int64[::1], int32[::1], int32[::1], int8[::1], float64[::1]"
-_SCALARS = (
-    "float64[::1], float64, float64, float64, boolean"  # prior precision, 2 beta^2, advantage, offset, split
-)
+_GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
+# prior precision, 2 beta^2, advantage, odds, offset, split
+_SCALARS = "float64[::1], float64, float64, float64[::1], float64, boolean"
 _ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
 
 
@@ -98,7 +99,7 @@ def _has_one_peak(k11, k12, k22):
 
 
 @flat
-def _play(g, i, j, n, outcome, times, noise, advantage, offset, split, marginal, sites, links):
+def _play(g, i, j, n, code, times, noise, advantage, odds, offset, split, marginal, sites, links):
     """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
     a = n + i
     b = n + j
@@ -118,9 +119,11 @@ def _play(g, i, j, n, outcome, times, noise, advantage, offset, split, marginal,
     mean_ej = (marginal[b, 1] - sites[g, 7]) * var_ej
     lead = mean_si - mean_sj
     var_d = var_si + var_sj
+    outcome = outcome_of(code)
     g1, g2, k11, k12, k22 = game_sides(
-        outcome, lead, advantage, noise, var_d, mean_ei + offset, var_ei, mean_ej + offset, var_ej, split
-    )
+        outcome, lead + lead_of(code, odds), advantage, noise, var_d,
+        mean_ei + offset, var_ei, mean_ej + offset, var_ej, split,
+    )  # fmt: skip
     if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
         return -1.0
     # the same as a Gaussian site on (x1, x2): with cavity covariance C, Q = (I - K C)^-1 K, b = (I - K C)^-1 (g + K m)
@@ -159,6 +162,7 @@ def _play_period(
     weight,
     noise,
     advantage,
+    odds,
     offset,
     split,
     repeats,
@@ -172,14 +176,29 @@ def _play_period(
         i = first[g]
         j = second[g]
         times = weight[g]
-        change = _play(g, i, j, n, outcome[g], times, noise, advantage, offset, split, marginal, sites, links)
+        change = _play(
+            g, i, j, n, outcome[g], times, noise, advantage, odds, offset, split, marginal, sites, links
+        )
         if change < 0.0:
             skipped += 1
         elif times > 1.0 and change > 1e-9:
             for _ in range(repeats):
                 before = change
                 change = _play(
-                    g, i, j, n, outcome[g], times, noise, advantage, offset, split, marginal, sites, links
+                    g,
+                    i,
+                    j,
+                    n,
+                    outcome[g],
+                    times,
+                    noise,
+                    advantage,
+                    odds,
+                    offset,
+                    split,
+                    marginal,
+                    sites,
+                    links,
                 )
                 if change < 1e-9 or change < 0.5 * before:
                     break
@@ -198,7 +217,7 @@ def _receive(i, message, precision, weighted, marginal):
 def sweep(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, advantage, offset, split, repeats, back,
+    prior_precision, noise, advantage, odds, offset, split, repeats, back,
     forward, backward, marginal, sites, positivity, links,
 ):  # fmt: skip
     """One pass through the periods, from the first on or `back` from the last; returns the number of skipped sites."""
@@ -221,7 +240,7 @@ def sweep(
                 skipped += 1
         skipped += _play_period(
             game_start[p], game_start[p + 1], n, first, second, outcome, weight,
-            noise, advantage, offset, split, repeats, marginal, sites, links,
+            noise, advantage, odds, offset, split, repeats, marginal, sites, links,
         )  # fmt: skip
     return skipped
 
@@ -275,7 +294,7 @@ def _log_integral(precision, weighted, added, added_weighted):
 def log_evidence(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, advantage, offset, split,
+    prior_precision, noise, advantage, odds, offset, split,
     forward, backward, marginal, sites, positivity,
 ):  # fmt: skip
     """log Z of the sites and smoothed messages, positivity included; and each game's log probability without its site.
@@ -303,8 +322,9 @@ def log_evidence(
             cavity[side, 1] = 1.0 / precision
         if not proper:
             continue
+        lead = cavity[0, 0] - cavity[1, 0] + lead_of(outcome[g], odds)
         normaliser = game_log_probability(
-            outcome[g], cavity[0, 0] - cavity[1, 0], advantage, noise, cavity[0, 1] + cavity[1, 1],
+            outcome_of(outcome[g]), lead, advantage, noise, cavity[0, 1] + cavity[1, 1],
             cavity[2, 0] + offset, cavity[2, 1], cavity[3, 0] + offset, cavity[3, 1], split,
         )  # fmt: skip
         foreseen += weight[g] * normaliser

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.errors import DataError
 from ttt_cli.timeline import Timeline
 
-UNKNOWN = 3  # added to an outcome whose colours are unknown, as in `kernels/colours.py`
+UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/colours.py`
+OUTCOME_BITS: Final = 3  # of a code; the others tell the odds, as in `kernels/odds.py`
+ODDS_LIMIT: Final = 1 << (8 - OUTCOME_BITS)
+ELO_CLASS: Final = 200.0  # Elo points in beta: there, too, the sd of one performance
 _STRIDE = 2654435761  # prime
 
 
 PairArrays = tuple[
-    NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]
+    NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64]
 ]
 
 
@@ -22,7 +27,8 @@ PairArrays = tuple[
 class Pairs:
     """Distinct (node, node, outcome) with their weights, by period; arrays of shape (pairs,) but `start` (periods + 1).
 
-    `outcome` is that of `first`, 3 more where the colours are unknown and count (`kernels/colours.py`). A weight w
+    `outcome` is that of `first`, 3 more where the colours are unknown and count (`kernels/colours.py`), with the place
+    of the odds in `odds`, Elo points, in its higher bits (`kernels/odds.py`). A weight w
     stands for w equal games; `balance` is the weight of those in which `first` had White less that of the others,
     and where colours are unknown that of the games if they count, else 0.
     """
@@ -30,9 +36,10 @@ class Pairs:
     start: NDArray[np.int64]
     first: NDArray[np.int32]
     second: NDArray[np.int32]
-    outcome: NDArray[np.int8]
+    outcome: NDArray[np.uint8]
     weight: NDArray[np.float64]
     balance: NDArray[np.float64]
+    odds: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.first)
@@ -46,6 +53,7 @@ class Pairs:
             self.outcome[:0],
             self.weight[:0],
             self.balance[:0],
+            self.odds,
         )
 
     @property
@@ -63,6 +71,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
     white = timeline.game_white.astype(np.int64)
     black = timeline.game_black.astype(np.int64)
     outcome = timeline.outcome.astype(np.int64)
+    odds, place = odds_places(timeline)
     turned = np.full(timeline.n_games, float(colours or timeline.colours))
     known = colours and timeline.colours
     if not known:
@@ -70,11 +79,14 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
         turned[swap & timeline.colours] = -1.0
         white, black = np.where(swap, black, white), np.where(swap, white, black)
         outcome = np.where(swap, 2 - outcome, outcome)
+        place = np.where(swap, -place % len(odds), place)
     nodes = max(timeline.n_nodes, 1)
-    keys, index = np.unique((white * nodes + black) * 3 + outcome, return_inverse=True)
+    kinds = 3 * len(odds)
+    keys, index = np.unique((white * nodes + black) * kinds + 3 * place + outcome, return_inverse=True)
     weight = np.bincount(index, timeline.weight, minlength=len(keys)).astype(np.float64)
     balance = np.bincount(index, turned * timeline.weight, minlength=len(keys)).astype(np.float64)
-    ends = keys // 3
+    ends = keys // kinds
+    place, outcome = np.divmod(keys % kinds, 3)
     first = ends // nodes
     start = np.searchsorted(first, timeline.node_start).astype(np.int64)
     order = _strided(start)
@@ -82,10 +94,42 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
         start=start,
         first=first[order].astype(np.int32),
         second=(ends % nodes)[order].astype(np.int32),
-        outcome=(keys % 3 + (UNKNOWN if colours and not known else 0))[order].astype(np.int8),
+        outcome=codes(outcome[order], place[order], known=known or not colours),
         weight=weight[order],
         balance=balance[order],
+        odds=odds,
     )
+
+
+def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The odds there are, Elo points, and the place of each game's among them, shape (games,).
+
+    None is at place 0, and the odds at place k are opposite to those at -k. Raises DataError when there are too many.
+    """
+    if not timeline.offset.any():
+        return np.zeros(1), np.zeros(timeline.n_games, np.int64)
+    given = np.unique(np.abs(timeline.offset))
+    given = given[given > 0.0]
+    odds = np.concatenate([[0.0], given, -given[::-1]])
+    if len(odds) > ODDS_LIMIT:
+        raise DataError(
+            f"games are played at {len(given)} different odds, {ODDS_LIMIT // 2 - 1} are possible",
+            hint="give similar odds the same worth in data.odds",
+        )
+    place = np.searchsorted(given, np.abs(timeline.offset)) + 1
+    return odds, np.where(
+        timeline.offset == 0.0, 0, np.where(timeline.offset > 0.0, place, len(odds) - place)
+    )
+
+
+def codes(outcome: NDArray[np.integer], place: NDArray[np.int64], *, known: bool) -> NDArray[np.uint8]:
+    """Outcomes and places of odds as kernels take them; `known`: the colours."""
+    return (outcome + (0 if known else UNKNOWN) + (place << OUTCOME_BITS)).astype(np.uint8)
+
+
+def odds_points(odds: NDArray[np.float64], beta: float) -> NDArray[np.float64]:
+    """Odds in points of a model with that sd of one performance, from Elo points."""
+    return odds * (beta / ELO_CLASS)
 
 
 def _strided(start: NDArray[np.int64]) -> NDArray[np.int64]:

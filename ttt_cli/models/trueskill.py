@@ -14,7 +14,7 @@ from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.filtering import gaussian_filter
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
-from ttt_cli.models.pairs import UNKNOWN
+from ttt_cli.models.pairs import codes, odds_places, odds_points
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.smoothing import central_slope
 from ttt_cli.models.solver import OnSweep
@@ -80,17 +80,20 @@ def predict(
     return outcome_probabilities(lead, variance, params["draw_margin"])
 
 
-_Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64]]
+_Games = tuple[
+    NDArray[np.float64], tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64]]
+]
 
 
-def _filter(timeline: Timeline, params: Params, games: _Columns, margin: float, advantage: float) -> Fit:
+def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, advantage: float) -> Fit:
     from ttt_cli.kernels.trueskill import filter_games
 
+    odds, columns = games
     mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
     foreseen = filter_games(
         timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
-        timeline.game_start.copy(), *games,
-        params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, mean, variance,
+        timeline.game_start.copy(), *columns,
+        params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, odds_points(odds, params.beta), mean, variance,
     )  # fmt: skip
     mean += params.prior_mean
     sd = np.sqrt(variance)
@@ -105,15 +108,16 @@ def _filter(timeline: Timeline, params: Params, games: _Columns, margin: float, 
     )
 
 
-def _in_order(timeline: Timeline, params: Params) -> _Columns:
-    """White, Black, outcome (as kernels code it) and weight by period; inside a period as given or shuffled."""
+def _in_order(timeline: Timeline, params: Params) -> _Games:
+    """The odds; White, Black, outcome and weight as kernels take them, inside a period as given or shuffled."""
     order = np.arange(timeline.n_games)
     if params.order == "shuffled":
         period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
         order = np.lexsort((np.random.default_rng(params.seed).random(timeline.n_games), period))
-    return (
+    odds, place = odds_places(timeline)
+    return odds, (
         timeline.game_white[order],
         timeline.game_black[order],
-        timeline.outcome[order] + np.int8(0 if timeline.colours else UNKNOWN),
+        codes(timeline.outcome[order], place[order], known=timeline.colours),
         timeline.weight[order],
     )

@@ -19,7 +19,7 @@ from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
-from ttt_cli.models.pairs import Pairs, merge_games
+from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
@@ -106,7 +106,8 @@ class Inference:
         self._pairs: Pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
         chains = (timeline.previous.copy(), timeline.next.copy(), params.tau**2 * timeline.gap_years)
         self._layout = (timeline.node_start.copy(), *chains, *self._pairs.arrays)
-        self._scalars = (params.prior_sd**-2, 2.0 * params.beta**2, margin, advantage)
+        odds = odds_points(self._pairs.odds, params.beta)
+        self._scalars = (params.prior_sd**-2, 2.0 * params.beta**2, margin, advantage, odds)
         nodes, games = timeline.n_nodes, len(self._pairs)
         widest = widest_prior(timeline, params.prior_sd, params.tau)
         self._rounding = ROUNDING * widest
@@ -167,14 +168,14 @@ class Inference:
         forward, _, marginal, sites = self._messages
         prior, drift = chain_slopes(0, len(previous), previous, years, forward, marginal)
         _, first, second, outcome, weight = self._pairs.arrays
-        noise, margin, advantage = game_slopes(
+        noise, margin, advantage, odds = game_slopes(
             first, second, outcome, weight, self._pairs.balance, *self._scalars[1:], marginal, sites
         )
         params = self._params
         return {
             "prior_mean": 0.0,
             "prior_sd": 2.0 * params.prior_sd * prior,
-            "beta": 4.0 * params.beta * noise,
+            "beta": 4.0 * params.beta * noise + odds / params.beta,
             "tau": 2.0 * params.tau * drift,
             "draw_margin": margin,
             "white_advantage": advantage,

@@ -19,7 +19,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.joint import JointSolver
-from ttt_cli.models.pairs import Pairs, merge_games
+from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import PlayParams, alias
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
@@ -179,7 +179,8 @@ class Inference:
         self._layout = (timeline.node_start.copy(), *chains, *pairs.arrays)
         self._prior_precision = np.repeat([params.prior_sd**-2, margin_sd**-2], n)
         self._scalars = (
-            self._prior_precision, 2.0 * params.beta**2, advantage, margin_mean, params.draw_moments == "split",
+            self._prior_precision, 2.0 * params.beta**2, advantage, odds_points(pairs.odds, params.beta), margin_mean,
+            params.draw_moments == "split",
         )  # fmt: skip
         widest = max(
             widest_prior(timeline, params.prior_sd, params.tau), widest_prior(timeline, margin_sd, margin_tau)
@@ -247,7 +248,7 @@ class Inference:
         prior, drift = chain_slopes(0, n, previous, self._years, forward, marginal)
         margin_prior, margin_drift = chain_slopes(n, 2 * n, previous, self._years, forward, marginal)
         _, first, second, outcome, weight = self._pairs.arrays
-        noise, mean, advantage = margin_game_slopes(
+        noise, mean, advantage, odds = margin_game_slopes(
             first,
             second,
             outcome,
@@ -261,7 +262,7 @@ class Inference:
         return {
             "prior_mean": 0.0,
             "prior_sd": 2.0 * params.prior_sd * prior,
-            "beta": 4.0 * params.beta * noise,
+            "beta": 4.0 * params.beta * noise + odds / params.beta,
             "tau": 2.0 * params.tau * drift,
             "white_advantage": advantage,
             "draw_margin_mean": mean,
