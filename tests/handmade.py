@@ -53,7 +53,7 @@ def games_of(
         black=np.array([players.index(black) for _, _, black, _ in records], np.int32),
         outcome=np.array([("0-1", "1/2-1/2", "1-0").index(result) for *_, result in records], np.int8),
         weight=np.ones(len(records)) if weights is None else np.array(list(weights), np.float64),
-        offset=np.zeros(len(records)),
+        offset=np.resize([0.0, -50.0, 0.0, 100.0], len(records)),
         source_file=np.array([0 if i < 3 else 1 for i in range(len(records))], np.int32),
         source_line=np.arange(1, len(records) + 1) * 10,
         players=players,

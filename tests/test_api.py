@@ -89,7 +89,7 @@ def test_wrong_parameters_are_config_errors() -> None:
 
 def test_no_games_is_a_data_error() -> None:
     games = games_of(RECORDS)
-    empty = {name: getattr(games, name)[:0] for name in (f.name for f in fields(games)[:8])}
+    empty = {name: getattr(games, name)[:0] for name in (f.name for f in fields(games)[:9])}
     with pytest.raises(DataError):
         fit(type(games)(**empty, players=()))
 

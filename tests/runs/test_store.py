@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -5,6 +6,7 @@ import numpy as np
 import pytest
 from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 
+from ttt_cli.chains import Line
 from ttt_cli.errors import RunError
 from ttt_cli.fitted import histories
 from ttt_cli.runs import store
@@ -171,6 +173,16 @@ def test_a_link_to_a_run_keeps_pointing_there(tmp_path: Path) -> None:
     write_small_run(link, RECORDS[:2])
     assert link.is_symlink()
     assert open_run(tmp_path / "a.ttt").meta.games == 2
+
+
+def test_a_system_without_uncertainty_leaves_the_sd_out() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    line = Line(fit.mean, np.full(timeline.n_nodes, np.nan))
+    run = memory_run(games, timeline, replace(fit, chains={"skill": line}), CONFIG)
+    assert run.query("SELECT DISTINCT sd, mean IS NULL FROM skills")[1] == [(None, False)]
+    assert run.query("SELECT DISTINCT peak_sd, peak_mean IS NULL FROM players")[1] == [(None, False)]
 
 
 def test_players_without_games_are_kept() -> None:

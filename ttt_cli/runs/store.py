@@ -33,7 +33,7 @@ CREATE TEMP TABLE label(number INTEGER, period VARCHAR);
 CREATE TEMP TABLE source(number INTEGER, path VARCHAR);
 """
 _SKILLS: Final = """
-SELECT name.player, label.period, incoming.* EXCLUDE (row, player_id)
+SELECT name.player, label.period, incoming.* EXCLUDE (row, player_id){known}
 FROM incoming JOIN name ON id = player_id JOIN label ON number = period_number ORDER BY row
 """
 _PLAYERS: Final = """
@@ -80,7 +80,7 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     connection.execute(CREATE.format(count="BIGINT" if whole else "DOUBLE", further=further) + _TEMPORARY)
     _insert_names(connection, games, timeline, history)
     _insert_report(connection, games.report)
-    _insert(connection, "skills", skill_columns(history), _SKILLS)
+    _insert(connection, "skills", skill_columns(history), _SKILLS.format(known=_where_known(history)))
     _insert(connection, "players", player_columns(games, history), _PLAYERS)
     _insert(connection, "games", game_columns(games, timeline), _GAMES)
     meta = describe(games, timeline, fit, config)
@@ -88,6 +88,13 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     point = (canonical(config.model.params), to_json(fit.params), meta.log_evidence)
     status = (meta.converged, meta.sweeps, meta.remaining_error)
     connection.execute("INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?)", [*point, *status])
+
+
+def _where_known(history: Histories) -> str:
+    """SQL that stores NULL for the numbers that a system does not give."""
+    lacking = [name for name, column in history.columns.items() if np.isnan(column).any()]
+    parts = ", ".join(f"if(isnan({name}), NULL, {name}) AS {name}" for name in lacking)
+    return f" REPLACE ({parts})" if parts else ""
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
