@@ -81,35 +81,34 @@ _GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games in time steps. Takes O(n log n) time."""
-    number = period_of(games.date, period)
-    periods, game_start = _runs(number)
-    n_players = len(games.players)
-    step = np.repeat(np.arange(len(periods), dtype=np.int64), np.diff(game_start))
-    white_key = step * n_players + games.white
-    black_key = step * n_players + games.black
-    keys, ends = np.unique(np.concatenate([white_key, black_key]), return_inverse=True)
-    ends = ends.astype(np.int32)
-    node_step = keys // max(n_players, 1)
-    node_player = (keys - node_step * n_players).astype(np.int32)
-    node_period = periods[node_step] if len(keys) else np.zeros(0, np.int32)
-    previous, following = _chains(node_player)
+    """Lay out games in time steps."""
+    from ttt_cli.kernels.layout import count_nodes, lay_out
+
+    periods, game_start = _runs(period_of(games.date, period))
+    seen, newest = np.full((2, len(games.players)), -1, np.int32)
+    nodes = count_nodes(game_start, games.white, games.black, seen)
+    seen.fill(-1)
+    node_start = np.empty(len(periods) + 1, np.int64)
+    node_player, previous, following = np.empty((3, nodes), np.int32)
+    game_white, game_black = np.empty((2, len(games)), np.int32)
+    columns = node_player, previous, following, game_white, game_black
+    lay_out(game_start, games.white, games.black, seen, newest, node_start, *columns)
+    node_period = np.repeat(periods, np.diff(node_start))
     linked = previous >= 0
-    gap = np.zeros(len(keys))
+    gap = np.zeros(nodes)
     gap[linked] = (node_period[linked] - node_period[previous[linked]]) / STEPS_PER_YEAR[period]
-    n = len(games)
     arrays = {
         "periods": periods,
-        "node_start": np.searchsorted(node_step, np.arange(len(periods) + 1)).astype(np.int64),
+        "node_start": node_start,
         "game_start": game_start,
         "node_player": node_player,
         "node_period": node_period,
-        "node_games": np.bincount(ends, np.tile(games.weight, 2), minlength=len(keys)).astype(np.float64),
+        "node_games": _played(nodes, games.weight, game_white, game_black),
         "previous": previous,
         "next": following,
         "gap_years": gap,
-        "game_white": ends[:n].copy(),
-        "game_black": ends[n:].copy(),
+        "game_white": game_white,
+        "game_black": game_black,
         "outcome": games.outcome,
         "weight": games.weight,
         "offset": games.offset,
@@ -125,12 +124,9 @@ def _runs(number: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int6
     return number[starts], np.append(starts, len(number)).astype(np.int64)
 
 
-def _chains(node_player: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The previous and next node of the same player, for nodes in time order."""
-    order = np.argsort(node_player, kind="stable")
-    same = node_player[order][1:] == node_player[order][:-1]
-    previous = np.full(len(order), -1, np.int32)
-    following = np.full(len(order), -1, np.int32)
-    previous[order[1:][same]] = order[:-1][same]
-    following[order[:-1][same]] = order[1:][same]
-    return previous, following
+def _played(
+    nodes: int, weight: NDArray[np.float64], white: NDArray[np.int32], black: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Weighted games of each node."""
+    played = np.bincount(white, weight, minlength=nodes) + np.bincount(black, weight, minlength=nodes)
+    return played.astype(np.float64)

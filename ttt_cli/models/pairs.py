@@ -15,7 +15,6 @@ UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kern
 OUTCOME_BITS: Final = 3  # of a code; the others tell the odds, as in `kernels/odds.py`
 ODDS_LIMIT: Final = 1 << (8 - OUTCOME_BITS)
 ELO_CLASS: Final = 200.0  # Elo points in beta: there, too, the sd of one performance
-_STRIDE = 2654435761  # prime
 
 
 PairArrays = tuple[
@@ -68,37 +67,39 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
     Inside a period neighbours are set apart (by a fixed stride): updates of one player's games wait for each other,
     and a processor that need not wait is a third faster.
     """
-    white = timeline.game_white.astype(np.int64)
-    black = timeline.game_black.astype(np.int64)
-    outcome = timeline.outcome.astype(np.int64)
-    odds, place = odds_places(timeline)
-    turned = np.full(timeline.n_games, float(colours or timeline.colours))
+    from ttt_cli.kernels.layout import merge_pairs, sort_pairs
+
     known = colours and timeline.colours
+    odds, place = odds_places(timeline)
+    first, second, outcome = timeline.game_white, timeline.game_black, timeline.outcome
+    balance = timeline.weight if colours or timeline.colours else np.zeros(1)
     if not known:
-        swap = white > black
-        turned[swap & timeline.colours] = -1.0
-        white, black = np.where(swap, black, white), np.where(swap, white, black)
+        swap = first > second
+        balance = np.where(swap & timeline.colours, -1.0, 1.0) * balance
+        first, second = np.minimum(first, second), np.maximum(first, second)
         outcome = np.where(swap, 2 - outcome, outcome)
         place = np.where(swap, -place % len(odds), place)
-    nodes = max(timeline.n_nodes, 1)
-    kinds = 3 * len(odds)
-    keys, index = np.unique((white * nodes + black) * kinds + 3 * place + outcome, return_inverse=True)
-    weight = np.bincount(index, timeline.weight, minlength=len(keys)).astype(np.float64)
-    balance = np.bincount(index, turned * timeline.weight, minlength=len(keys)).astype(np.float64)
-    ends = keys // kinds
-    place, outcome = np.divmod(keys % kinds, 3)
-    first = ends // nodes
-    start = np.searchsorted(first, timeline.node_start).astype(np.int64)
-    order = _strided(start)
-    return Pairs(
-        start=start,
-        first=first[order].astype(np.int32),
-        second=(ends % nodes)[order].astype(np.int32),
-        outcome=codes(outcome[order], place[order], known=known or not colours),
-        weight=weight[order],
-        balance=balance[order],
-        odds=odds,
+    ends = first.astype(np.int32), second.astype(np.int32), codes(outcome, place, known=known or not colours)
+    order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
+    start = np.empty_like(timeline.game_start)
+    pairs = sort_pairs(
+        timeline.node_start, timeline.game_start, len(odds) << OUTCOME_BITS, *ends, order, spare, start
     )
+    columns = (
+        np.empty(pairs, np.int32),
+        np.empty(pairs, np.int32),
+        np.empty(pairs, np.uint8),
+        np.empty(pairs),
+        np.empty(pairs),
+    )
+    weight = _compact(timeline.weight)
+    merge_pairs(timeline.game_start, *ends, weight, _compact(balance), order, start, *columns)
+    return Pairs(start, *columns, odds)
+
+
+def _compact(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A column that may be written to; one entry of it where all are one."""
+    return column.copy() if column.strides[0] or len(column) < 2 else column[:1].copy()
 
 
 def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -107,7 +108,7 @@ def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.int
     None is at place 0, and the odds at place k are opposite to those at -k. Raises DataError when there are too many.
     """
     if not timeline.offset.any():
-        return np.zeros(1), np.zeros(timeline.n_games, np.int64)
+        return np.zeros(1), np.broadcast_to(np.int64(0), timeline.n_games)
     given = np.unique(np.abs(timeline.offset))
     given = given[given > 0.0]
     odds = np.concatenate([[0.0], given, -given[::-1]])
@@ -130,12 +131,3 @@ def codes(outcome: NDArray[np.integer], place: NDArray[np.int64], *, known: bool
 def odds_points(odds: NDArray[np.float64], beta: float) -> NDArray[np.float64]:
     """Odds in points of a model with that sd of one performance, from Elo points."""
     return odds * (beta / ELO_CLASS)
-
-
-def _strided(start: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A permutation of range(start[-1]) that keeps every block start[p]..start[p + 1] to itself."""
-    sizes = np.diff(start)
-    begin = np.repeat(start[:-1], sizes)
-    size = np.repeat(sizes, sizes)
-    strided: NDArray[np.int64] = begin + (np.arange(start[-1]) - begin) * _STRIDE % size
-    return strided
