@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.executors import WorkerLost, available_cores, run_chains
+from ttt_cli.evaluate.executors import WorkerLost, run_chains
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 
@@ -170,7 +170,3 @@ def test_the_hint_for_a_process_that_never_worked_names_the_guard(tmp_path: Path
     with started(tmp_path, end) as parent:
         out, _ = parent.communicate(timeout=60)
     assert "__main__" in out
-
-
-def test_there_is_at_least_one_core() -> None:
-    assert available_cores() >= 1

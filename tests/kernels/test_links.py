@@ -25,6 +25,10 @@ def test_residual_of_skills(seed, drift):
     forward, backward, marginal = problem.smoothed(problem.sites)
     pull, diagonal, out = np.empty(len(problem.first)), np.empty(problem.n), np.empty(problem.n)
     pair_links.residual(
+        0,
+        problem.n,
+        0,
+        len(problem.first),
         problem.first,
         problem.second,
         problem.weight,
@@ -50,7 +54,15 @@ def test_pulls_of_skills(seed):
     matrix, _ = problem.dense()
     step, image = problem.rng.normal(size=(2, problem.n))
     before = image.copy()
-    pair_links.add_pulls(problem.first, problem.second, problem.weight * problem.links[:, 0], step, image)
+    pair_links.add_pulls(
+        0,
+        len(problem.first),
+        problem.first,
+        problem.second,
+        problem.weight * problem.links[:, 0],
+        step,
+        image,
+    )
     assert image - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ step, abs=1e-15)
 
 
@@ -61,6 +73,10 @@ def test_residual_of_skills_and_margins(seed, drift):
     forward, backward, marginal = problem.smoothed(problem.sites, problem.positivity)
     means, diagonal, out = np.empty((3, 2 * problem.n))
     quad_links.residual(
+        0,
+        problem.n,
+        0,
+        len(problem.first),
         problem.first, problem.second, problem.weight, problem.links, forward, backward, marginal,
         problem.positivity, means, diagonal, out,
     )  # fmt: skip
@@ -78,7 +94,9 @@ def test_pulls_of_skills_and_margins(seed):
     matrix, _ = problem.dense()
     step, image = problem.rng.normal(size=(2, 2 * problem.n))
     before = image.copy()
-    quad_links.add_pulls(problem.first, problem.second, problem.weight, problem.links, step, image)
+    quad_links.add_pulls(
+        0, len(problem.first), problem.first, problem.second, problem.weight, problem.links, step, image
+    )
     assert image - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ step, abs=1e-14)
 
 
@@ -90,7 +108,16 @@ def test_spread_sites_smooth_to_the_joint_means_of_skills(seed, drift):
     wanted = joint_means(problem)
     precisions = problem.sites[:, ::2].copy()
     correction = wanted - marginal[:, 1] / marginal[:, 0]
-    pair_links.spread(problem.first, problem.second, problem.links, marginal, problem.sites, correction)
+    pair_links.spread(
+        0,
+        len(problem.first),
+        problem.first,
+        problem.second,
+        problem.links,
+        marginal,
+        problem.sites,
+        correction,
+    )
     *_, after = problem.smoothed(problem.sites)
     close(after[:, 1] / after[:, 0], wanted)
     assert np.array_equal(after[:, 0], marginal[:, 0])
@@ -103,7 +130,9 @@ def test_spread_sites_smooth_to_the_joint_means_of_skills_and_margins(seed, drif
     problem = SkillsAndMargins(seed, drift)
     *_, marginal = problem.smoothed(problem.sites, problem.positivity)
     wanted = joint_means(problem)
-    quad_links.spread(problem.first, problem.second, problem.links, problem.sites, wanted)
+    quad_links.spread(
+        0, len(problem.first), problem.first, problem.second, problem.links, problem.sites, wanted
+    )
     *_, after = problem.smoothed(problem.sites, problem.positivity)
     close(after[:, 1] / after[:, 0], wanted)
     assert np.array_equal(after[:, 0], marginal[:, 0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ttt_cli.kernels import ttt, ttt_d
+from ttt_cli.kernels.chains import smooth_chains
 
 
 class Problem:
@@ -59,11 +60,13 @@ class Problem:
     def smoothed(self, sites, positivity=None):
         """forward, backward, marginal."""
         messages = np.empty((3, len(self.previous), 2))
-        chains = self.start, self.previous, self.following, self.variance
+        nodes, games = len(self.previous) // (1 if positivity is None else 2), len(self.first)
+        ends = self.first, self.second, self.weight
         if positivity is None:
-            ttt.smooth(*chains, *self.games(), self.prior[0], *messages, sites)
+            ttt.gather(0, nodes, 0, games, *ends, messages[2], sites)
         else:
-            ttt_d.smooth(*chains, *self.games(), self.prior, *messages, sites, positivity)
+            ttt_d.gather(0, nodes, 0, games, *ends, messages[2], sites, positivity)
+        smooth_chains(self.previous, self.following, self.variance, self.prior, *messages)
         return messages
 
 

@@ -53,6 +53,10 @@ class SolverConfig(Section):
 
     tol: Annotated[float, Field(gt=0, description="largest error of a mean that may remain, points")] = 0.01
     max_sweeps: Annotated[int, Field(ge=1, description="forward-backward sweeps at most")] = 1000
+    threads: Annotated[
+        int | None,
+        Field(ge=1, description="threads at most; null: one per processor. Results agree within tol"),
+    ] = None
     accelerate: Annotated[bool, Field(description="mix sweeps to reach the fixed point sooner")] = True
 
 

@@ -59,13 +59,6 @@ def run_chains(
         yield from _share(crew, iter(waiting))
 
 
-def available_cores() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _tasks(waiting: Iterator[Sequence[Item]]) -> Iterator[tuple[Item, bool]]:
     """The items of one chain after the other, and whether each begins one; several may take from `waiting`."""
     for chain in waiting:

@@ -16,11 +16,12 @@ from ttt_cli.config.load import override
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.executors import available_cores, run_chains
+from ttt_cli.evaluate.executors import run_chains
 from ttt_cli.fitted import Fit
 from ttt_cli.models import registry
 from ttt_cli.models.params import Params
 from ttt_cli.models.resolve import Resolved, numeric_params, resolve, with_overrides
+from ttt_cli.models.slices import available_cores
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.meta import canonical
@@ -104,7 +105,8 @@ def evidence_grid(
         data = resolved.config.data
         timeline = build_timeline(run.stored_games(), data.period, data.colours)
         jobs = jobs or jobs_that_pay(timeline.n_games, missing)
-        fitter = Fitter(timeline, resolved.model.NAME, solver, tuple(axis.key for axis in axes))
+        each = solver.model_copy(update={"threads": max(1, (solver.threads or available_cores()) // jobs)})
+        fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
         label = f"grid, {known:,} known" if known else "grid"
         with (
             progress.task(label, total=missing, unit="points") as bar,

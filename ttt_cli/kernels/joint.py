@@ -49,23 +49,29 @@ def precondition(previous, following, filtered, gain, residual, out):
     return power
 
 
-@kernel("void(float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
-def turn(share, diagonal, residual, z, step, chain_step, image):
-    """The next direction, z + share * step, and (T + diag(L)) times it; T z = residual - diag(L) z."""
-    for i in range(len(step)):
+@kernel(
+    "void(int64, int64, float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
+)
+def turn(begin, end, share, diagonal, residual, z, step, chain_step, image):
+    """The next direction, z + share * step, and (T + diag(L)) times it; T z = residual - diag(L) z. Of a range."""
+    for i in range(begin, end):
         step[i] = z[i] + share * step[i]
         chain_step[i] = residual[i] - diagonal[i] * z[i] + share * chain_step[i]
         image[i] = chain_step[i] + diagonal[i] * step[i]
 
 
-@kernel("float64(float64, float64[::1], float64[::1], float64[::1], float64[::1])")
-def advance(power, step, image, correction, residual):
-    """Go along `step` as far as the energy falls; returns the length."""
-    curvature = 0.0
-    for i in range(len(step)):
-        curvature += step[i] * image[i]
-    length = power / curvature
-    for i in range(len(step)):
+@kernel("float64(int64, int64, float64[::1], float64[::1])")
+def curvature(begin, end, step, image):
+    """step^T image, of a range of variables."""
+    total = 0.0
+    for i in range(begin, end):
+        total += step[i] * image[i]
+    return total
+
+
+@kernel("void(int64, int64, float64, float64[::1], float64[::1], float64[::1], float64[::1])")
+def advance(begin, end, length, step, image, correction, residual):
+    """Go so far along `step`, with a range of variables."""
+    for i in range(begin, end):
         correction[i] += length * step[i]
         residual[i] -= length * image[i]
-    return length

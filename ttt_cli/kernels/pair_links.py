@@ -8,24 +8,40 @@ from __future__ import annotations
 
 from ttt_cli.kernels.compile import kernel
 
+_RANGE = "int64, int64"  # begin, end: of the games of a slice
 _ENDS = "int32[::1], int32[::1]"  # first, second
 
 
 @kernel(
-    f"void({_ENDS}, float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "float64[::1], float64[::1], float64[::1])"
+    f"void(int64, int64, {_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
+    "float64[:, ::1], float64[::1], float64[::1], float64[::1])"
 )
-def residual(first, second, weight, links, forward, backward, marginal, pull, diagonal, out):
-    """Fill `out` with b - A s at the present marginal means s, `diagonal` with diag(L), and `pull`.
+def residual(
+    node,
+    last_node,
+    begin,
+    end,
+    first,
+    second,
+    weight,
+    links,
+    forward,
+    backward,
+    marginal,
+    pull,
+    diagonal,
+    out,
+):
+    """Fill `out` with b - A s at the present marginal means s, `diagonal` with diag(L), and `pull`, of a slice.
 
     The means come from smoothing the sites (S, h), so T s = h - S s and T itself is not needed.
     """
-    for i in range(len(out)):
+    for i in range(node, last_node):
         precision = marginal[i, 0] - forward[i, 0] - backward[i, 0]
         weighted = marginal[i, 1] - forward[i, 1] - backward[i, 1]
         out[i] = precision * marginal[i, 1] / marginal[i, 0] - weighted
         diagonal[i] = 0.0
-    for g in range(len(first)):
+    for g in range(begin, end):
         i = first[g]
         j = second[g]
         pull[g] = weight[g] * links[g, 0]
@@ -37,24 +53,24 @@ def residual(first, second, weight, links, forward, backward, marginal, pull, di
         out[j] -= force
 
 
-@kernel(f"void({_ENDS}, float64[::1], float64[::1], float64[::1])")
-def add_pulls(first, second, pull, step, image):
+@kernel(f"void({_RANGE}, {_ENDS}, float64[::1], float64[::1], float64[::1])")
+def add_pulls(begin, end, first, second, pull, step, image):
     """Add (L - diag(L)) step to `image`."""
-    for g in range(len(first)):
+    for g in range(begin, end):
         i = first[g]
         j = second[g]
         image[i] -= pull[g] * step[j]
         image[j] -= pull[g] * step[i]
 
 
-@kernel(f"void({_ENDS}, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1])")
-def spread(first, second, links, marginal, sites, correction):
+@kernel(f"void({_RANGE}, {_ENDS}, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1])")
+def spread(begin, end, first, second, links, marginal, sites, correction):
     """Set every site so that smoothing gives the present means moved by `correction`.
 
     A game pulls on its two skills with the force f = q (y - (s_i - s_j)); the sites (p, p s_i + f) and (p, p s_j - f)
     exert it at the joint means whatever their precisions p, which stay as they are.
     """
-    for g in range(len(first)):
+    for g in range(begin, end):
         i = first[g]
         j = second[g]
         skill_i = marginal[i, 1] / marginal[i, 0] + correction[i]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ttt_cli.kernels.compile import inner, kernel
 
+_RANGE = "int64, int64"  # begin, end: of the games of a slice
 _ENDS = "int32[::1], int32[::1]"  # first, second
 
 
@@ -22,22 +23,28 @@ def _pair(g, i, j, n, links, values):
 
 
 @kernel(
-    f"void({_ENDS}, float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "float64[:, ::1], float64[::1], float64[::1], float64[::1])"
+    f"void(int64, int64, {_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
+    "float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1])"
 )
-def residual(first, second, weight, links, forward, backward, marginal, positivity, means, diagonal, out):
-    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at the present marginal means s."""
+def residual(
+    node, last_node, begin, end, first, second, weight, links, forward, backward, marginal, positivity,
+    means, diagonal, out,
+):  # fmt: skip
+    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at the present marginal means s.
+
+    All of one slice.
+    """
     n = len(positivity)
-    for v in range(2 * n):
-        means[v] = marginal[v, 1] / marginal[v, 0]
-        precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
-        weighted = marginal[v, 1] - forward[v, 1] - backward[v, 1]
-        out[v] = precision * means[v] - weighted
-        diagonal[v] = 0.0
-    for i in range(n):
+    for i in range(node, last_node):
+        for v in (i, n + i):
+            means[v] = marginal[v, 1] / marginal[v, 0]
+            precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
+            weighted = marginal[v, 1] - forward[v, 1] - backward[v, 1]
+            out[v] = precision * means[v] - weighted
+            diagonal[v] = 0.0
         out[n + i] += positivity[i, 1] - positivity[i, 0] * means[n + i]
         diagonal[n + i] = positivity[i, 0]
-    for g in range(len(first)):
+    for g in range(begin, end):
         i = first[g]
         j = second[g]
         times = weight[g]
@@ -55,11 +62,11 @@ def residual(first, second, weight, links, forward, backward, marginal, positivi
         diagonal[n + j] += times * links[g, 2]
 
 
-@kernel(f"void({_ENDS}, float64[::1], float64[:, ::1], float64[::1], float64[::1])")
-def add_pulls(first, second, weight, links, step, image):
+@kernel(f"void({_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[::1], float64[::1])")
+def add_pulls(begin, end, first, second, weight, links, step, image):
     """Add (L - diag(L)) step to `image`."""
     n = len(step) // 2
-    for g in range(len(first)):
+    for g in range(begin, end):
         i = first[g]
         j = second[g]
         times = weight[g]
@@ -72,11 +79,11 @@ def add_pulls(first, second, weight, links, step, image):
         image[n + j] += times * (pull_2 - links[g, 2] * step[n + j])
 
 
-@kernel(f"void({_ENDS}, float64[:, ::1], float64[:, ::1], float64[::1])")
-def spread(first, second, links, sites, means):
+@kernel(f"void({_RANGE}, {_ENDS}, float64[:, ::1], float64[:, ::1], float64[::1])")
+def spread(begin, end, first, second, links, sites, means):
     """Set every site so that smoothing gives these means; precisions stay as they are (see `pair_links.spread`)."""
     n = len(means) // 2
-    for g in range(len(first)):
+    for g in range(begin, end):
         i = first[g]
         j = second[g]
         pull_1, pull_2 = _pair(g, i, j, n, links, means)

@@ -1,10 +1,8 @@
 """TrueSkill Through Time: sweeps of expectation propagation over the timeline, and the log-evidence.
 
-Every Gaussian message is a pair (precision, precision times mean) in a row of an array; means are counted from the
-prior mean. Arrays over nodes have shape (nodes, 2): `forward` (from the past), `backward` (from the future),
-`marginal` (both and the sites). Games are pairs of nodes (`first`, `second`), an `outcome` of the first (0 loss,
-1 draw, 2 win; 3 more where colours are unknown, see `colours`; with the odds given, see `odds`) and a `weight` w: w
-equal games that share one site.
+Messages along the chains of nodes are as in `chains`; means are counted from the prior mean. Games are pairs of nodes
+(`first`, `second`), an `outcome` of the first (0 loss, 1 draw, 2 win; 3 more where colours are unknown, see `colours`;
+with the odds given, see `odds`) and a `weight` w: w equal games that share one site.
 `sites` has shape (games, 4): the message to the first's skill, then to the second's. `links` has shape (games, 2):
 what one game says about the difference of the two skills, from which both messages follow (see `joint`).
 """
@@ -13,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.odds import lead_of, outcome_of
@@ -21,17 +20,11 @@ SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
 _NODES = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, next, drift variance
 _GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
-_SCALARS = "float64, float64, float64, float64, float64[::1]"  # prior precision, 2 beta^2, draw margin, advantage, odds
+# prior precision (nodes,), 2 beta^2, draw margin, advantage of the first, odds
+_SCALARS = "float64[::1], float64, float64, float64, float64[::1]"
 _MESSAGES = (
     "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"  # forward, backward, marginal, sites
 )
-
-
-@inner
-def _drift(precision: float, weighted: float, variance: float) -> tuple[float, float]:
-    """A message after a Gaussian step of that variance (TTT paper, section 3.2)."""
-    shrink = 1.0 / (1.0 + variance * precision)
-    return precision * shrink, weighted * shrink
 
 
 @inner
@@ -132,46 +125,31 @@ def _play_period(
     return skipped
 
 
-@inner
-def _from_past(i, previous, variance, prior_precision, forward, backward, marginal):
-    """The message to node i from the player's past, or the prior."""
-    before = previous[i]
-    if before < 0:
-        return prior_precision, 0.0
-    return _drift(
-        marginal[before, 0] - backward[before, 0], marginal[before, 1] - backward[before, 1], variance[i]
-    )
-
-
-@inner
-def _from_future(i, following, variance, forward, marginal):
-    """The message to node i from the player's future, or nothing."""
-    after = following[i]
-    if after < 0:
-        return 0.0, 0.0
-    return _drift(
-        marginal[after, 0] - forward[after, 0], marginal[after, 1] - forward[after, 1], variance[after]
-    )
-
-
-@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, int64, {_MESSAGES}, float64[:, ::1])")
-def sweep_forward(
+@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, int64, int64, int64, boolean, {_MESSAGES}, float64[:, ::1])")
+def sweep(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage, odds, repeats,
+    prior_precision, noise, margin, advantage, odds, repeats, begin, end, back,
     forward, backward, marginal, sites, links,
 ):  # fmt: skip
-    """One pass from the first period to the last; returns the number of skipped sites."""
+    """One pass through the periods from `begin` to before `end`, or `back`; returns the number of skipped sites.
+
+    Messages from outside these periods are left as they are.
+    """
     skipped = 0
-    for p in range(len(node_start) - 1):
+    low, high = node_start[begin], node_start[end]
+    for step in range(end - begin):
+        p = end - 1 - step if back else begin + step
         for i in range(node_start[p], node_start[p + 1]):
-            precision, weighted = _from_past(
-                i, previous, variance, prior_precision, forward, backward, marginal
-            )
-            marginal[i, 0] += precision - forward[i, 0]
-            marginal[i, 1] += weighted - forward[i, 1]
-            forward[i, 0] = precision
-            forward[i, 1] = weighted
+            if back:
+                if following[i] < high:
+                    precision, weighted = from_future(following[i], variance, forward, marginal)
+                    receive(i, backward, precision, weighted, marginal)
+            elif previous[i] < 0 or previous[i] >= low:
+                precision, weighted = from_past(
+                    i, previous[i], variance, prior_precision[i], backward, marginal
+                )
+                receive(i, forward, precision, weighted, marginal)
         skipped += _play_period(
             game_start[p], game_start[p + 1], first, second, outcome, weight,
             noise, margin, advantage, odds, repeats, marginal, sites, links,
@@ -179,85 +157,33 @@ def sweep_forward(
     return skipped
 
 
-@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, int64, {_MESSAGES}, float64[:, ::1])")
-def sweep_backward(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage, odds, repeats,
-    forward, backward, marginal, sites, links,
-):  # fmt: skip
-    """One pass from the last period to the first; returns the number of skipped sites."""
-    skipped = 0
-    for p in range(len(node_start) - 2, -1, -1):
-        for i in range(node_start[p], node_start[p + 1]):
-            precision, weighted = _from_future(i, following, variance, forward, marginal)
-            marginal[i, 0] += precision - backward[i, 0]
-            marginal[i, 1] += weighted - backward[i, 1]
-            backward[i, 0] = precision
-            backward[i, 1] = weighted
-        skipped += _play_period(
-            game_start[p], game_start[p + 1], first, second, outcome, weight,
-            noise, margin, advantage, odds, repeats, marginal, sites, links,
-        )  # fmt: skip
-    return skipped
-
-
-@kernel(f"void({_NODES}, {_GAMES}, float64, {_MESSAGES})")
-def smooth(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, forward, backward, marginal, sites,
-):  # fmt: skip
-    """All messages along the chains, exactly, from the sites as they are."""
-    n = len(previous)
-    for i in range(n):
+@kernel(
+    "void(int64, int64, int64, int64, int32[::1], int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])"
+)
+def gather(node, last_node, game, last_game, first, second, weight, marginal, sites):
+    """Fill `marginal` of the nodes from `node` to before `last_node` with the sites of their games, a slice's."""
+    for i in range(node, last_node):
         marginal[i, 0] = 0.0
         marginal[i, 1] = 0.0
-    for g in range(len(first)):
+    for g in range(game, last_game):
         times = weight[g]
         marginal[first[g], 0] += times * sites[g, 0]
         marginal[first[g], 1] += times * sites[g, 1]
         marginal[second[g], 0] += times * sites[g, 2]
         marginal[second[g], 1] += times * sites[g, 3]
-    for i in range(n):
-        backward[i, 0] = 0.0
-        backward[i, 1] = 0.0
-    for i in range(n):
-        precision, weighted = _from_past(i, previous, variance, prior_precision, forward, backward, marginal)
-        forward[i, 0] = precision
-        forward[i, 1] = weighted
-        marginal[i, 0] += precision
-        marginal[i, 1] += weighted
-    for i in range(n - 1, -1, -1):
-        precision, weighted = _from_future(i, following, variance, forward, marginal)
-        backward[i, 0] = precision
-        backward[i, 1] = weighted
-        marginal[i, 0] += precision
-        marginal[i, 1] += weighted
 
 
-@inner
-def _log_integral(precision, weighted, added, added_weighted):
-    """log of the integral of a normalised Gaussian times exp(-added s^2 / 2 + added_weighted s)."""
-    total = precision + added
-    mean = weighted / precision
-    peak = weighted + added_weighted
-    # (peak^2 / total - weighted^2 / precision) / 2 without the difference of two large numbers
-    exponent = 0.5 * (added_weighted * (peak + weighted) - mean * added * weighted) / total
-    return exponent + 0.5 * math.log(precision / total)
-
-
-@kernel(f"UniTuple(float64, 2)({_NODES}, {_GAMES}, {_SCALARS}, {_MESSAGES})")
-def log_evidence(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage, odds,
-    forward, backward, marginal, sites,
-):  # fmt: skip
-    """log Z of the sites and the smoothed messages; and the log probabilities of the games, each without its site."""
+@kernel(
+    "UniTuple(float64, 2)(int64, int64, int32[::1], int32[::1], uint8[::1], float64[::1], "
+    "float64, float64, float64, float64[::1], float64[:, ::1], float64[:, ::1])"
+)
+def game_evidence(
+    game, last_game, first, second, outcome, weight, noise, margin, advantage, odds, marginal, sites
+):
+    """The part of log Z of some games' sites; and the log probabilities of these games, each without its site."""
     foreseen = 0.0
     games = 0.0
-    for g in range(len(first)):
+    for g in range(game, last_game):
         i = first[g]
         j = second[g]
         precision_i = marginal[i, 0] - sites[g, 0]
@@ -272,12 +198,7 @@ def log_evidence(
             mean * scale, advantage * scale, margin * scale, outcome_of(outcome[g])
         )
         foreseen += weight[g] * normaliser
-        normaliser -= _log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
-        normaliser -= _log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])
+        normaliser -= log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
+        normaliser -= log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])
         games += weight[g] * normaliser
-    chains = 0.0
-    for i in range(len(previous)):
-        added = marginal[i, 0] - forward[i, 0] - backward[i, 0]
-        added_weighted = marginal[i, 1] - forward[i, 1] - backward[i, 1]
-        chains += _log_integral(forward[i, 0], forward[i, 1], added, added_weighted)
-    return games + chains, foreseen
+    return games, foreseen

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from ttt_cli.kernels.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.odds import lead_of, outcome_of
@@ -29,32 +30,6 @@ _GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
 # prior precision, 2 beta^2, advantage, odds, offset, split
 _SCALARS = "float64[::1], float64, float64, float64[::1], float64, boolean"
 _ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
-
-
-@inner
-def _drift(precision, weighted, variance):
-    shrink = 1.0 / (1.0 + variance * precision)
-    return precision * shrink, weighted * shrink
-
-
-@inner
-def _from_past(i, previous, variance, prior_precision, backward, marginal):
-    before = previous[i]
-    if before < 0:
-        return prior_precision[i], 0.0
-    return _drift(
-        marginal[before, 0] - backward[before, 0], marginal[before, 1] - backward[before, 1], variance[i]
-    )
-
-
-@inner
-def _from_future(i, following, variance, forward, marginal):
-    after = following[i]
-    if after < 0:
-        return 0.0, 0.0
-    return _drift(
-        marginal[after, 0] - forward[after, 0], marginal[after, 1] - forward[after, 1], variance[after]
-    )
 
 
 @inner
@@ -205,37 +180,34 @@ def _play_period(
     return skipped
 
 
-@inner
-def _receive(i, message, precision, weighted, marginal):
-    marginal[i, 0] += precision - message[i, 0]
-    marginal[i, 1] += weighted - message[i, 1]
-    message[i, 0] = precision
-    message[i, 1] = weighted
-
-
-@kernel(f"int64({_LAYOUT}, {_GAMES}, {_SCALARS}, int64, boolean, {_ARRAYS}, float64[:, ::1])")
+@kernel(f"int64({_LAYOUT}, {_GAMES}, {_SCALARS}, int64, int64, int64, boolean, {_ARRAYS}, float64[:, ::1])")
 def sweep(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, advantage, odds, offset, split, repeats, back,
+    prior_precision, noise, advantage, odds, offset, split, repeats, begin, end, back,
     forward, backward, marginal, sites, positivity, links,
 ):  # fmt: skip
-    """One pass through the periods, from the first on or `back` from the last; returns the number of skipped sites."""
+    """One pass through the periods from `begin` to before `end`, or `back`; returns the number of skipped sites.
+
+    Messages from outside these periods are left as they are.
+    """
     skipped = 0
-    periods = len(node_start) - 1
     n = len(previous) // 2
-    for step in range(periods):
-        p = periods - 1 - step if back else step
+    low, high = node_start[begin], node_start[end]
+    for step in range(end - begin):
+        p = end - 1 - step if back else begin + step
         for i in range(node_start[p], node_start[p + 1]):
+            past = previous[i] < 0 or previous[i] >= low
+            future = following[i] < high
             for variable in (i, n + i):
-                if back:
-                    precision, weighted = _from_future(variable, following, variance, forward, marginal)
-                    _receive(variable, backward, precision, weighted, marginal)
-                else:
-                    precision, weighted = _from_past(
-                        variable, previous, variance, prior_precision, backward, marginal
+                if back and future:
+                    precision, weighted = from_future(following[variable], variance, forward, marginal)
+                    receive(variable, backward, precision, weighted, marginal)
+                elif past and not back:
+                    precision, weighted = from_past(
+                        variable, previous[variable], variance, prior_precision[variable], backward, marginal
                     )
-                    _receive(variable, forward, precision, weighted, marginal)
+                    receive(variable, forward, precision, weighted, marginal)
             if not _keep_positive(i, n + i, offset, marginal, positivity):
                 skipped += 1
         skipped += _play_period(
@@ -245,20 +217,19 @@ def sweep(
     return skipped
 
 
-@kernel(f"void({_LAYOUT}, {_GAMES}, float64[::1], {_ARRAYS})")
-def smooth(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, forward, backward, marginal, sites, positivity,
-):  # fmt: skip
-    """All messages along the chains, exactly, from the sites as they are."""
-    n = len(previous) // 2
-    for i in range(n):
+@kernel(
+    "void(int64, int64, int64, int64, int32[::1], int32[::1], float64[::1], float64[:, ::1], float64[:, ::1], "
+    "float64[:, ::1])"
+)
+def gather(node, last_node, game, last_game, first, second, weight, marginal, sites, positivity):
+    """Fill `marginal` of a slice's variables with their sites: of its games, and those that keep margins positive."""
+    n = len(positivity)
+    for i in range(node, last_node):
         marginal[i, 0] = 0.0
         marginal[i, 1] = 0.0
         marginal[n + i, 0] = positivity[i, 0]
         marginal[n + i, 1] = positivity[i, 1]
-    for g in range(len(first)):
+    for g in range(game, last_game):
         times = weight[g]
         i = first[g]
         j = second[g]
@@ -267,45 +238,25 @@ def smooth(
             marginal[j, c] += times * sites[g, 2 + c]
             marginal[n + i, c] += times * sites[g, 4 + c]
             marginal[n + j, c] += times * sites[g, 6 + c]
-    for i in range(2 * n):
-        backward[i, 0] = 0.0
-        backward[i, 1] = 0.0
-    for i in range(2 * n):
-        forward[i, 0], forward[i, 1] = _from_past(i, previous, variance, prior_precision, backward, marginal)
-        marginal[i, 0] += forward[i, 0]
-        marginal[i, 1] += forward[i, 1]
-    for i in range(2 * n - 1, -1, -1):
-        backward[i, 0], backward[i, 1] = _from_future(i, following, variance, forward, marginal)
-        marginal[i, 0] += backward[i, 0]
-        marginal[i, 1] += backward[i, 1]
 
 
-@inner
-def _log_integral(precision, weighted, added, added_weighted):
-    """log of the integral of a normalised Gaussian times exp(-added s^2 / 2 + added_weighted s)."""
-    total = precision + added
-    exponent = 0.5 * (
-        added_weighted * (2.0 * weighted + added_weighted) - weighted / precision * added * weighted
-    )
-    return exponent / total + 0.5 * math.log(precision / total)
-
-
-@kernel(f"UniTuple(float64, 2)({_LAYOUT}, {_GAMES}, {_SCALARS}, {_ARRAYS})")
-def log_evidence(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, noise, advantage, odds, offset, split,
-    forward, backward, marginal, sites, positivity,
+@kernel(
+    "UniTuple(float64, 2)(int64, int64, int64, int64, int32[::1], int32[::1], uint8[::1], float64[::1], "
+    "float64, float64, float64[::1], float64, boolean, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def site_evidence(
+    node, last_node, game, last_game, first, second, outcome, weight,
+    noise, advantage, odds, offset, split, marginal, sites, positivity,
 ):  # fmt: skip
-    """log Z of the sites and smoothed messages, positivity included; and each game's log probability without its site.
+    """The part of log Z of a slice's sites, positivity included; and the log probabilities of its games.
 
-    The second is the sum over the games.
+    Each game is foreseen without its own site.
     """
     foreseen = 0.0
-    n = len(previous) // 2
+    n = len(positivity)
     total = 0.0
     cavity = np.empty((4, 2))
-    for g in range(len(first)):
+    for g in range(game, last_game):
         i = first[g]
         j = second[g]
         absorbed = 0.0
@@ -317,7 +268,7 @@ def log_evidence(
                 proper = False
                 break
             weighted = marginal[variable, 1] - sites[g, 2 * side + 1]
-            absorbed += _log_integral(precision, weighted, sites[g, 2 * side], sites[g, 2 * side + 1])
+            absorbed += log_integral(precision, weighted, sites[g, 2 * side], sites[g, 2 * side + 1])
             cavity[side, 0] = weighted / precision
             cavity[side, 1] = 1.0 / precision
         if not proper:
@@ -329,16 +280,9 @@ def log_evidence(
         )  # fmt: skip
         foreseen += weight[g] * normaliser
         total += weight[g] * (normaliser - absorbed)
-    for i in range(n):
+    for i in range(node, last_node):
         precision = marginal[n + i, 0] - positivity[i, 0]
         weighted = marginal[n + i, 1] - positivity[i, 1]
         total += win_log_normaliser((weighted / precision + offset) * math.sqrt(precision))
-        total -= _log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
-    for i in range(2 * n):
-        total += _log_integral(
-            forward[i, 0],
-            forward[i, 1],
-            marginal[i, 0] - forward[i, 0] - backward[i, 0],
-            marginal[i, 1] - forward[i, 1] - backward[i, 1],
-        )
+        total -= log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
     return total, foreseen

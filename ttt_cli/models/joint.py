@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.models.slices import Slices, variable_ranges
+
 Vector = NDArray[np.float64]
+AddPulls = Callable[[int, int, Vector, Vector], object]
 
 DELAY = 8  # steps over which the error is estimated
 STEPS = 10_000  # at most
@@ -26,6 +30,7 @@ class JointSolver:
         chains: tuple[NDArray[np.int32], NDArray[np.int32], Vector],
         prior_precision: Vector,
         widest: float,
+        slices: Slices,
     ) -> None:
         from ttt_cli.kernels import joint
 
@@ -33,12 +38,16 @@ class JointSolver:
         self._chains = chains
         self._prior_precision = prior_precision
         self._widest = widest
+        self._slices = slices
+        self._ranges = variable_ranges(slices, len(prior_precision))
         work = np.zeros((9, len(prior_precision)))
         self.diagonal, self.residual, self.correction = work[:3]
         self._filtered, self._gain, self._z, self._step, self._chain_step, self._image = work[3:]
 
-    def solve(self, add_pulls: Callable[[Vector, Vector], object], tol: float, relative: float) -> float:
-        """Solve A correction = residual; `add_pulls(x, out)` adds (L - diag(L)) x to out. `residual` is used up.
+    def solve(self, add_pulls: AddPulls, tol: float, relative: float) -> float:
+        """Solve A correction = residual; `add_pulls(begin, end, x, out)` adds (L - diag(L)) x of some games to out.
+
+        `residual` is used up.
 
         Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the
         correction. Returns the bound, points: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the first root estimated from
@@ -58,17 +67,8 @@ class JointSolver:
             )
             if power <= 0.0:
                 return 0.0
-            self._kernels.turn(
-                power / before,
-                self.diagonal,
-                self.residual,
-                self._z,
-                self._step,
-                self._chain_step,
-                self._image,
-            )
-            add_pulls(self._step, self._image)
-            length = self._kernels.advance(power, self._step, self._image, self.correction, self.residual)
+            length = power / math.fsum(self._slices.run(partial(self._turn, add_pulls, power / before)))
+            self._slices.run(partial(self._advance, length))
             before = power
             recent.append(length * power)
             energy += length * power
@@ -78,3 +78,27 @@ class JointSolver:
                 if bound < tol or error < relative * math.sqrt(energy):
                     break
         return bound
+
+    def _turn(self, add_pulls: AddPulls, share: float, number: int) -> float:
+        """The next direction in one slice, and the curvature along it there."""
+        for begin, end in self._ranges[number]:
+            self._kernels.turn(
+                begin,
+                end,
+                share,
+                self.diagonal,
+                self.residual,
+                self._z,
+                self._step,
+                self._chain_step,
+                self._image,
+            )
+        add_pulls(*self._slices.games[number], self._step, self._image)
+        return math.fsum(
+            self._kernels.curvature(begin, end, self._step, self._image)
+            for begin, end in self._ranges[number]
+        )
+
+    def _advance(self, length: float, number: int) -> None:
+        for begin, end in self._ranges[number]:
+            self._kernels.advance(begin, end, length, self._step, self._image, self.correction, self.residual)

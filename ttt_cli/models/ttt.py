@@ -7,6 +7,7 @@ where messages alone take hundreds.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, Final
 
@@ -17,10 +18,11 @@ from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
-from ttt_cli.models.joint import JointSolver
+from ttt_cli.models.joint import JointSolver, Vector
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import SkillParams
+from ttt_cli.models.slices import Moves, Slices
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
@@ -51,7 +53,7 @@ def fit(
     margin = resolve_margin(params, timeline)
 
     def fit_at(advantage: float, near: Fit | None) -> Fit:
-        inference = Inference(timeline, params, margin, advantage, near)
+        inference = Inference(timeline, params, margin, advantage, near, solver.threads)
         status, trace = iterate(inference.sweep, solver, on_sweep)
         evidence, foreseen = inference.log_evidence()
         return Fit(
@@ -96,22 +98,30 @@ class Inference:
     """Sites and messages of one fit; see `kernels/ttt.py` for the arrays."""
 
     def __init__(
-        self, timeline: Timeline, params: SkillParams, margin: float, advantage: float, start: Fit | None
+        self,
+        timeline: Timeline,
+        params: SkillParams,
+        margin: float,
+        advantage: float,
+        start: Fit | None,
+        threads: int | None = None,
     ) -> None:
-        from ttt_cli.kernels import pair_links, ttt
+        from ttt_cli.kernels import chains, pair_links, ttt
 
-        self._kernels, self._links_kernels = ttt, pair_links
+        self._kernels, self._links_kernels, self._chain_kernels = ttt, pair_links, chains
         self._params = params
         self._years = timeline.gap_years.copy()
         self._pairs: Pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
-        chains = (timeline.previous.copy(), timeline.next.copy(), params.tau**2 * timeline.gap_years)
-        self._layout = (timeline.node_start.copy(), *chains, *self._pairs.arrays)
-        odds = odds_points(self._pairs.odds, params.beta)
-        self._scalars = (params.prior_sd**-2, 2.0 * params.beta**2, margin, advantage, odds)
+        self._chains = (timeline.previous.copy(), timeline.next.copy(), params.tau**2 * timeline.gap_years)
+        self._layout = (timeline.node_start.copy(), *self._chains, *self._pairs.arrays)
+        self._slices = Slices(timeline.node_start, self._pairs.start, timeline.previous, threads)
         nodes, games = timeline.n_nodes, len(self._pairs)
+        self._prior = np.full(nodes, params.prior_sd**-2)
+        odds = odds_points(self._pairs.odds, params.beta)
+        self._scalars = (2.0 * params.beta**2, margin, advantage, odds)
         widest = widest_prior(timeline, params.prior_sd, params.tau)
         self._rounding = ROUNDING * widest
-        self._joint = JointSolver(chains, np.full(nodes, params.prior_sd**-2), widest)
+        self._joint = JointSolver(self._chains, self._prior, widest, self._slices)
         self.sites = started_sites((games, 4), start, sites_name(params.white_advantage != 0.0))
         self._links = np.zeros((games, 2))
         self._pull = np.empty(games)
@@ -119,46 +129,85 @@ class Inference:
         self._smooth()
 
     def _smooth(self) -> None:
-        self._kernels.smooth(*self._layout, self._scalars[0], *self._messages)
+        """All messages along the chains, from the sites as they are."""
+        _, first, second, _, weight = self._pairs.arrays
+        forward, backward, marginal, sites = self._messages
+        slices = self._slices
 
-    def beliefs(self) -> NDArray[np.float64]:
-        """Means (from the prior mean) and sds of all skills, points; shape (2, nodes)."""
-        precision, weighted = self._messages[2].T
-        return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
+        def gather(number: int) -> None:
+            part = *slices.nodes[number], *slices.games[number]
+            self._kernels.gather(*part, first, second, weight, marginal, sites)
+
+        slices.run(gather)
+        self._chain_kernels.smooth_chains(*self._chains, self._prior, forward, backward, marginal)
 
     def sweep(self, pace: Pace) -> Sweep:
-        """One pass forward and one backward, then the joint means if asked for."""
+        """Every slice forward and backward, its neighbours the other way about; then the joint means if asked for."""
         repeats = REPEATS if pace is Pace.FAST else 0
-        arguments = (*self._layout, *self._scalars, repeats, *self._messages, self._links)
-        before = self.beliefs()
-        self._kernels.sweep_forward(*arguments)
-        skipped = self._kernels.sweep_backward(*arguments)
+        slices = self._slices
+
+        def half(turn: int, number: int) -> int:
+            back = (turn + number) % 2 == 1
+            return int(
+                self._kernels.sweep(
+                    *self._layout, self._prior, *self._scalars, repeats, *slices.periods[number], back,
+                    *self._messages, self._links,
+                )
+            )  # fmt: skip
+
+        moves = Moves(slices, self._messages[2])
+        slices.run(partial(half, 0))
+        previous, _, variance = self._chains
+        self._chain_kernels.exchange(slices.later, previous, variance, *self._messages[:3])
+        skipped = sum(slices.run(partial(half, 1)))
         self._smooth()
-        swept = self.beliefs()
+        change = moves.largest()
         left = self._towards_joint_means(pace is not Pace.PLAIN)
-        change = max(largest(swept - before), largest(self.beliefs() - before))
-        return Sweep(change if change > self._rounding else 0.0, left, int(skipped))
+        change = max(change, moves.largest())
+        return Sweep(change if change > self._rounding else 0.0, left, skipped)
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
         """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points."""
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites = self._messages
-        joint, kernels = self._joint, self._links_kernels
-        kernels.residual(
-            first, second, weight, self._links, forward, backward, marginal,
-            self._pull, joint.diagonal, joint.residual,
-        )  # fmt: skip
-        unsolved = joint.solve(partial(kernels.add_pulls, first, second, self._pull), tol, relative)
+        joint, kernels, slices = self._joint, self._links_kernels, self._slices
+
+        def residual(number: int) -> None:
+            kernels.residual(
+                *slices.nodes[number], *slices.games[number], first, second, weight, self._links,
+                forward, backward, marginal, self._pull, joint.diagonal, joint.residual,
+            )  # fmt: skip
+
+        def add_pulls(begin: int, end: int, step: Vector, image: Vector) -> None:
+            kernels.add_pulls(begin, end, first, second, self._pull, step, image)
+
+        def spread(number: int) -> None:
+            kernels.spread(
+                *slices.games[number], first, second, self._links, marginal, sites, joint.correction
+            )
+
+        slices.run(residual)
+        unsolved = joint.solve(add_pulls, tol, relative)
         if not move:
             return unsolved + largest(joint.correction)
-        kernels.spread(first, second, self._links, marginal, sites, joint.correction)
+        slices.run(spread)
         self._smooth()
         return unsolved
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
-        evidence, foreseen = self._kernels.log_evidence(*self._layout, *self._scalars, *self._messages)
-        return float(evidence), float(foreseen)
+        _, first, second, outcome, weight = self._pairs.arrays
+        forward, backward, marginal, sites = self._messages
+
+        def games(number: int) -> tuple[float, float]:
+            begin, end = self._slices.games[number]
+            found: tuple[float, float] = self._kernels.game_evidence(
+                begin, end, first, second, outcome, weight, *self._scalars, marginal, sites
+            )
+            return found
+
+        evidence, foreseen = map(math.fsum, zip(*self._slices.run(games), strict=True))
+        return evidence + float(self._chain_kernels.chain_evidence(forward, backward, marginal)), foreseen
 
     def slopes(self) -> dict[str, float]:
         """Slopes of log Z in the parameters, each alone."""
@@ -169,7 +218,7 @@ class Inference:
         prior, drift = chain_slopes(0, len(previous), previous, years, forward, marginal)
         _, first, second, outcome, weight = self._pairs.arrays
         noise, margin, advantage, odds = game_slopes(
-            first, second, outcome, weight, self._pairs.balance, *self._scalars[1:], marginal, sites
+            first, second, outcome, weight, self._pairs.balance, *self._scalars, marginal, sites
         )
         params = self._params
         return {

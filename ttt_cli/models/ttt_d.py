@@ -7,6 +7,7 @@ the joint Gaussian, as in TTT.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Annotated, Any, Final, Literal
 
@@ -18,9 +19,10 @@ from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
-from ttt_cli.models.joint import JointSolver
+from ttt_cli.models.joint import JointSolver, Vector
 from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import PlayParams, alias
+from ttt_cli.models.slices import Moves, Slices
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.timeline import Timeline
@@ -91,12 +93,12 @@ def fit(
     """
     params = params.resolved()
     pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
-    nothing = Inference(timeline, params, pairs.none(), 0.0, None)
+    nothing = Inference(timeline, params, pairs.none(), 0.0, None, solver.threads)
     iterate(nothing.sweep, SolverConfig(tol=NOTHING_TOL), None)
     before_games, _ = nothing.log_evidence()
 
     def fit_at(advantage: float, near: Fit | None) -> Fit:
-        inference = Inference(timeline, params, pairs, advantage, near)
+        inference = Inference(timeline, params, pairs, advantage, near, solver.threads)
         status, trace = iterate(inference.sweep, solver, on_sweep, LEAST_RATE)
         evidence, foreseen = inference.log_evidence()
         return Fit(
@@ -156,11 +158,17 @@ class Inference:
     """Sites and messages of one fit; see `kernels/ttt_d.py` for the arrays."""
 
     def __init__(
-        self, timeline: Timeline, params: Params, pairs: Pairs, advantage: float, start: Fit | None
+        self,
+        timeline: Timeline,
+        params: Params,
+        pairs: Pairs,
+        advantage: float,
+        start: Fit | None,
+        threads: int | None = None,
     ) -> None:
-        from ttt_cli.kernels import quad_links, ttt_d
+        from ttt_cli.kernels import chains, quad_links, ttt_d
 
-        self._kernels, self._links_kernels = ttt_d, quad_links
+        self._kernels, self._links_kernels, self._chain_kernels = ttt_d, quad_links, chains
         self._params, self._pairs = params, pairs
         self._years = np.tile(timeline.gap_years, 2)
         margin_mean, margin_sd, margin_tau = (
@@ -170,23 +178,23 @@ class Inference:
         self._margin_mean, self._margin_tau = margin_mean, margin_tau
         n, games = timeline.n_nodes, len(pairs)
         self._nodes = n
-        chains = (
-            np.concatenate([timeline.previous, np.where(timeline.previous < 0, -1, timeline.previous + n)]),
-            np.concatenate([timeline.next, np.where(timeline.next < 0, -1, timeline.next + n)]),
+        self._chains = (
+            _twice(timeline.previous, n),
+            _twice(timeline.next, n),
             np.concatenate([params.tau**2 * timeline.gap_years, margin_tau**2 * timeline.gap_years]),
         )
-        chains = (chains[0].astype(np.int32), chains[1].astype(np.int32), chains[2])
-        self._layout = (timeline.node_start.copy(), *chains, *pairs.arrays)
-        self._prior_precision = np.repeat([params.prior_sd**-2, margin_sd**-2], n)
+        self._layout = (timeline.node_start.copy(), *self._chains, *pairs.arrays)
+        self._slices = Slices(timeline.node_start, pairs.start, timeline.previous, threads)
+        self._prior = np.repeat([params.prior_sd**-2, margin_sd**-2], n)
         self._scalars = (
-            self._prior_precision, 2.0 * params.beta**2, advantage, odds_points(pairs.odds, params.beta), margin_mean,
+            2.0 * params.beta**2, advantage, odds_points(pairs.odds, params.beta), margin_mean,
             params.draw_moments == "split",
         )  # fmt: skip
         widest = max(
             widest_prior(timeline, params.prior_sd, params.tau), widest_prior(timeline, margin_sd, margin_tau)
         )
         self._rounding = ROUNDING * widest
-        self._joint = JointSolver(chains, self._prior_precision, widest)
+        self._joint = JointSolver(self._chains, self._prior, widest, self._slices)
         self.sites = started_sites((games, 8), start, sites_name(params.white_advantage != 0.0))
         self.positivity = started_sites((n, 2), start, "positivity")
         self._links = np.zeros((games, 5))
@@ -196,48 +204,86 @@ class Inference:
         self._smooth()
 
     def _smooth(self) -> None:
-        self._kernels.smooth(*self._layout, self._prior_precision, *self._messages)
+        """All messages along the chains, from the sites as they are."""
+        _, first, second, _, weight = self._pairs.arrays
+        forward, backward, marginal, sites, positivity = self._messages
+        slices = self._slices
 
-    def beliefs(self) -> NDArray[np.float64]:
-        """Means (from the prior means) and sds of all skills, then all margins, points; shape (2, 2 nodes)."""
-        precision, weighted = self._messages[2].T
-        return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
+        def gather(number: int) -> None:
+            part = *slices.nodes[number], *slices.games[number]
+            self._kernels.gather(*part, first, second, weight, marginal, sites, positivity)
+
+        slices.run(gather)
+        self._chain_kernels.smooth_chains(*self._chains, self._prior, forward, backward, marginal)
 
     def sweep(self, pace: Pace) -> Sweep:
-        """One pass forward and one backward, then the joint means if asked for."""
+        """Every slice forward and backward, its neighbours the other way about; then the joint means if asked for."""
         repeats = REPEATS if pace is Pace.FAST else 0
-        before = self.beliefs()
-        for back in (False, True):
-            skipped = self._kernels.sweep(
-                *self._layout, *self._scalars, repeats, back, *self._messages, self._links
-            )
+        slices = self._slices
+
+        def half(turn: int, number: int) -> int:
+            back = (turn + number) % 2 == 1
+            return int(
+                self._kernels.sweep(
+                    *self._layout, self._prior, *self._scalars, repeats, *slices.periods[number], back,
+                    *self._messages, self._links,
+                )
+            )  # fmt: skip
+
+        moves = Moves(slices, self._messages[2])
+        slices.run(partial(half, 0))
+        previous, _, variance = self._chains
+        for later in (slices.later, slices.later + np.int32(self._nodes)):
+            self._chain_kernels.exchange(later, previous, variance, *self._messages[:3])
+        skipped = sum(slices.run(partial(half, 1)))
         self._smooth()
-        swept = self.beliefs()
+        change = moves.largest()
         left = self._towards_joint_means(pace is not Pace.PLAIN)
-        change = max(largest(swept - before), largest(self.beliefs() - before))
-        return Sweep(change if change > self._rounding else 0.0, left, int(skipped))
+        change = max(change, moves.largest())
+        return Sweep(change if change > self._rounding else 0.0, left, skipped)
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
         """Solve for the joint means and `move` everything there; returns a bound on the distance left, points."""
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites, positivity = self._messages
-        joint, kernels = self._joint, self._links_kernels
-        kernels.residual(
-            first, second, weight, self._links, forward, backward, marginal, positivity,
-            self._means, joint.diagonal, joint.residual,
-        )  # fmt: skip
-        unsolved = joint.solve(partial(kernels.add_pulls, first, second, weight, self._links), tol, relative)
+        joint, kernels, slices = self._joint, self._links_kernels, self._slices
+
+        def residual(number: int) -> None:
+            kernels.residual(
+                *slices.nodes[number], *slices.games[number], first, second, weight, self._links,
+                forward, backward, marginal, positivity, self._means, joint.diagonal, joint.residual,
+            )  # fmt: skip
+
+        def add_pulls(begin: int, end: int, step: Vector, image: Vector) -> None:
+            kernels.add_pulls(begin, end, first, second, weight, self._links, step, image)
+
+        def spread(number: int) -> None:
+            kernels.spread(*slices.games[number], first, second, self._links, sites, self._means)
+
+        slices.run(residual)
+        unsolved = joint.solve(add_pulls, tol, relative)
         if not move:
             return unsolved + largest(joint.correction)
         self._means += joint.correction
-        kernels.spread(first, second, self._links, sites, self._means)
+        slices.run(spread)
         self._smooth()
         return unsolved
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
-        evidence, foreseen = self._kernels.log_evidence(*self._layout, *self._scalars, *self._messages)
-        return float(evidence), float(foreseen)
+        _, first, second, outcome, weight = self._pairs.arrays
+        forward, backward, marginal, sites, positivity = self._messages
+        slices = self._slices
+
+        def part(number: int) -> tuple[float, float]:
+            found: tuple[float, float] = self._kernels.site_evidence(
+                *slices.nodes[number], *slices.games[number], first, second, outcome, weight,
+                *self._scalars, marginal, sites, positivity,
+            )  # fmt: skip
+            return found
+
+        evidence, foreseen = map(math.fsum, zip(*slices.run(part), strict=True))
+        return evidence + float(self._chain_kernels.chain_evidence(forward, backward, marginal)), foreseen
 
     def slopes(self) -> dict[str, float]:
         """Slopes of log Z, positivity included, in the parameters, each alone."""
@@ -254,7 +300,7 @@ class Inference:
             outcome,
             weight,
             self._pairs.balance,
-            *self._scalars[1:],
+            *self._scalars,
             marginal,
             sites,
             positivity,
@@ -282,3 +328,8 @@ class Inference:
                 timeline, marginal[n:], backward[n:], self._margin_mean, self._margin_tau
             ),
         }
+
+
+def _twice(links: NDArray[np.int32], nodes: int) -> NDArray[np.int32]:
+    """Links along the chains of skills, then those of margins."""
+    return np.concatenate([links, np.where(links < 0, -1, links + nodes)]).astype(np.int32)

@@ -1,0 +1,113 @@
+"""Slices of time: parts of a timeline that threads work on side by side.
+
+A node and its games are in one slice only, so that threads do not meet. There are as many slices as threads: a sweep
+goes through all at once, and what one slice says to the next arrives half a sweep later. The fixed point is the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Result = TypeVar("Result")
+
+GAMES_EACH: Final = 100_000  # at least: with fewer, handing them over costs more than it saves
+MOST: Final = 8  # slices: with more, sweeps save less than they lose
+
+
+class Slices:
+    """Consecutive slices of about equally many games.
+
+    Of slice k: `periods[k]`, `nodes[k]`, `games[k]` are (begin, end). `later` are the nodes whose player's node before
+    is in another slice.
+    """
+
+    def __init__(
+        self,
+        node_start: NDArray[np.int64],
+        game_start: NDArray[np.int64],
+        previous: NDArray[np.int32],
+        threads: int | None = None,
+    ) -> None:
+        cuts = _cuts(game_start, min(threads or available_cores(), MOST))
+        self.periods = _between(cuts)
+        self.nodes = _between(node_start[cuts])
+        self.games = _between(game_start[cuts])
+        borders = node_start[cuts[1:-1]]
+        here = np.searchsorted(borders, np.arange(len(previous)), side="right")
+        crossing = (previous >= 0) & (here[previous] != here)
+        self.later = np.flatnonzero(crossing).astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.periods)
+
+    def run(self, task: Callable[[int], Result]) -> list[Result]:
+        """Do a task for the number of each slice, in a thread each; the results in order."""
+        if len(self) == 1:
+            return [task(0)]
+        return list(_pool(len(self)).map(task, range(len(self))))
+
+
+class Moves:
+    """How far means and sds have moved since this was made; `marginal` (variables, 2) as in `kernels/chains.py`."""
+
+    def __init__(self, slices: Slices, marginal: NDArray[np.float64]) -> None:
+        from ttt_cli.kernels import chains
+
+        self._kernels, self._slices, self._marginal = chains, slices, marginal
+        self._ranges = variable_ranges(slices, len(marginal))
+        self._beliefs = np.empty_like(marginal)
+        slices.run(self._believe)
+
+    def largest(self) -> float:
+        """The largest move, points."""
+        return max(self._slices.run(self._largest))
+
+    def _believe(self, number: int) -> None:
+        for begin, end in self._ranges[number]:
+            self._kernels.believe(begin, end, self._marginal, self._beliefs)
+
+    def _largest(self, number: int) -> float:
+        moves = (
+            self._kernels.largest_move(begin, end, self._marginal, self._beliefs)
+            for begin, end in self._ranges[number]
+        )
+        return max(moves, default=0.0)
+
+
+def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]]]:
+    """Where the variables of each slice are: those of its nodes, once for every quantity that a node has."""
+    nodes = max(slices.nodes[-1][1], 1)
+    return [
+        [(first + begin, first + end) for first in range(0, variables, nodes)] for begin, end in slices.nodes
+    ]
+
+
+def available_cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
+
+
+def _cuts(game_start: NDArray[np.int64], threads: int) -> NDArray[np.int64]:
+    """The periods at which slices begin, and the end of the last."""
+    games, periods = int(game_start[-1]), len(game_start) - 1
+    count = max(1, min(threads, games // GAMES_EACH))
+    wanted = np.arange(1, count) * games / count
+    inner = np.searchsorted(game_start, wanted)
+    return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < periods)], [periods]]))
+
+
+def _between(cuts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    return list(pairwise(cuts.tolist()))
