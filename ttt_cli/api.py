@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from ttt_cli.config.document import Document
@@ -15,6 +16,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.fitted import Fit
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
+from ttt_cli.models.elo_unit import elo_unit
 from ttt_cli.models.resolve import Resolved, resolve
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.destination import check_destination
@@ -75,6 +77,7 @@ def fit(
     data = resolved.config.data
     timeline = build_timeline(games, data.period, data.colours)
     fitted = _infer(timeline, resolved, progress)
+    fitted = replace(fitted, elo_unit=elo_unit(resolved.model, fitted))
     if output is None:
         return memory_run(games, timeline, fitted, resolved.config)
     write_run(output, games, timeline, fitted, resolved.config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.console import emit
-from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 TABLES = ("skills", "players", "games", "evidence")
 
@@ -13,10 +13,11 @@ TABLES = ("skills", "players", "games", "evidence")
 @click.command("export")
 @click.argument("table", type=click.Choice(TABLES))
 @run_option
+@scale_option
 @format_option
 @output_option
 @verbosity_options
-def command(table: str, run: str | None, fmt: str | None, out: str) -> None:
+def command(table: str, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
     """The run's TABLE: skills, players, games or evidence.
 
     skills has player,period,mean,sd,games for every period from a player's first to last; evidence has the
@@ -25,5 +26,5 @@ def command(table: str, run: str | None, fmt: str | None, out: str) -> None:
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.export import table_rows
 
-    with open_run(run) as opened:
+    with open_run(run, scale) as opened:
         emit(table_rows(opened, table), fmt, out=out)

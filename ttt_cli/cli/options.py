@@ -24,6 +24,13 @@ format_option: Decorator[Any] = click.option(
     type=click.Choice(FORMATS, case_sensitive=False),
     help="Form of the output; default table on a terminal, TSV in a pipe, a file's by its name.",
 )
+scale_option: Decorator[Any] = click.option(
+    "--scale",
+    "scale",
+    metavar="ANCHOR",
+    multiple=True,
+    help="Ratings instead of points: 'Lasker @ 1900 = 2720', may be repeated; also: matched, points.",
+)
 output_option: Decorator[Any] = click.option(
     "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
 )

@@ -9,7 +9,7 @@ import click
 
 from ttt_cli.cli.console import emit, on_terminal, printable, say, width
 from ttt_cli.cli.figures import figure_format, save_figure
-from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     "--plot", "plot", metavar="FILE", help="Draw the history too: png, svg, pdf or html by its name."
 )
 @run_option
+@scale_option
 @format_option
 @output_option
 @verbosity_options
@@ -33,6 +34,7 @@ def command(
     upsets: bool,
     plot: str | None,
     run: str | None,
+    scale: tuple[str, ...],
     fmt: str | None,
     out: str,
 ) -> None:
@@ -51,7 +53,7 @@ def command(
     if plot == "-" and out == "-":
         raise click.UsageError("--plot needs a file: the history goes to standard output")
     plot_format = figure_format(plot) if plot else ""
-    opened = open_run(run)
+    opened = open_run(run, scale)
     room = max(width() - 12, 10)
     view = player_view(opened, " ".join(name), width=room, ascii_only=not speaks_unicode(sys.stdout))
     if view.note:

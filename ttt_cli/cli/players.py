@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.console import emit
-from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 
 @click.command("players")
@@ -15,6 +15,7 @@ from ttt_cli.cli.options import format_option, output_option, run_option, verbos
 @click.option("--min-games", type=click.FloatRange(min=0), default=0, help="Only with so many games in all.")
 @click.option("-n", "--number", type=click.IntRange(min=0), default=0, help="So many; default 0, all.")
 @run_option
+@scale_option
 @format_option
 @output_option
 @verbosity_options
@@ -25,6 +26,7 @@ def command(
     min_games: float,
     number: int,
     run: str | None,
+    scale: tuple[str, ...],
     fmt: str | None,
     out: str,
 ) -> None:
@@ -36,5 +38,5 @@ def command(
     from ttt_cli.views.players import players_rows
 
     limits = {"since": since, "until": until, "number": number or None}
-    with open_run(run) as opened:
+    with open_run(run, scale) as opened:
         emit(players_rows(opened, " ".join(pattern), min_games=min_games, **limits), fmt, out=out)

@@ -6,7 +6,7 @@ import click
 
 from ttt_cli.cli.console import say
 from ttt_cli.cli.figures import FIGURE_FORMATS, figure_format, save_figure
-from ttt_cli.cli.options import run_option, verbosity_options
+from ttt_cli.cli.options import run_option, scale_option, verbosity_options
 
 KINDS = ("skills", "games", "evidence", "top")
 
@@ -37,6 +37,7 @@ KINDS = ("skills", "games", "evidence", "top")
     "[default: a png named after what it shows]",
 )  # fmt: skip
 @run_option
+@scale_option
 @verbosity_options
 def command(
     names: tuple[str, ...],
@@ -47,6 +48,7 @@ def command(
     fmt: str | None,
     out: str | None,
     run: str | None,
+    scale: tuple[str, ...],
 ) -> None:
     """Draw the skill of players with a band of one sd, or another figure of the run.
 
@@ -59,8 +61,8 @@ def command(
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.charts.figure import make_figure
 
-    opened = open_run(run)
-    beside = open_run(other) if other else None
+    opened = open_run(run, scale)
+    beside = open_run(other, scale) if other else None
     figure = make_figure(opened, kind, names, other=beside, count=number, min_games=min_games)
     say(*figure.notes)
     save_figure(figure, out, fmt)

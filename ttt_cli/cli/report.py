@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.figures import write_bytes
-from ttt_cli.cli.options import run_option, verbosity_options
+from ttt_cli.cli.options import run_option, scale_option, verbosity_options
 
 
 @click.command("report")
@@ -13,8 +13,9 @@ from ttt_cli.cli.options import run_option, verbosity_options
     "-o", "--output", "out", metavar="FILE", default="report.html", show_default=True, help="- is stdout."
 )
 @run_option
+@scale_option
 @verbosity_options
-def command(out: str, run: str | None) -> None:
+def command(out: str, run: str | None, scale: tuple[str, ...]) -> None:
     """Write one HTML page that works offline: curves of any player, rankings by year, leaders, peaks, evidence.
 
     Nothing else is needed to read it, on a screen or a phone. Of a large run the page carries those who played
@@ -23,4 +24,4 @@ def command(out: str, run: str | None) -> None:
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.report.page import report_page
 
-    write_bytes(report_page(open_run(run)).encode(), out)
+    write_bytes(report_page(open_run(run, scale)).encode(), out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.console import emit, say
-from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option("--everyone", is_flag=True, help="Whoever has games before and after, too.")
 @run_option
+@scale_option
 @format_option
 @output_option
 @verbosity_options
@@ -47,6 +48,7 @@ def command(
     active: float | None,
     everyone: bool,
     run: str | None,
+    scale: tuple[str, ...],
     fmt: str | None,
     out: str,
 ) -> None:
@@ -62,7 +64,7 @@ def command(
     if active is not None and everyone:
         raise click.UsageError("--active and --everyone are one or the other")
     window = None if everyone else ACTIVE_YEARS if active is None else active
-    opened = open_run(run)
+    opened = open_run(run, scale)
     if not opened.meta.converged:
         say(f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for")
     filters = Filters(window, min_games, max_sd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.console import emit, on_terminal, say
-from ttt_cli.cli.options import format_option, output_option, run_option, verbosity_options
+from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 
 @click.command("versus")
@@ -16,6 +16,7 @@ from ttt_cli.cli.options import format_option, output_option, run_option, verbos
 @click.option("--games", type=click.IntRange(1, 500), metavar="N", help="A match of N games, too.")
 @click.option("--record", is_flag=True, help="Instead, their own games by period and colour.")
 @run_option
+@scale_option
 @format_option
 @output_option
 @verbosity_options
@@ -27,6 +28,7 @@ def command(
     games: int | None,
     record: bool,
     run: str | None,
+    scale: tuple[str, ...],
     fmt: str | None,
     out: str,
 ) -> None:
@@ -39,7 +41,7 @@ def command(
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.versus import versus_view
 
-    opened = open_run(run)
+    opened = open_run(run, scale)
     view = versus_view(opened, a, b, at=at, at_b=at_b, games=games)
     say(*view.notes)
     if not opened.meta.converged:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["known", "unknown"]
+_NO_ANCHORS: list[str] = []
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day")
 
 
@@ -73,9 +74,23 @@ class ModelConfig(BaseModel):
         return dict(self.model_extra or {})
 
 
+class ScaleConfig(Section):
+    """How skills are shown; they are stored in points."""
+
+    anchors: Annotated[
+        list[str],
+        Field(description="ratings that set the level: NAME @ YEAR = RATING; none: points of the run"),
+    ] = _NO_ANCHORS
+    slope: Annotated[
+        Literal["elo", "matched"],
+        Field(description="elo: a lead of 200 means 76 %; matched: as the anchors ask for, two or more"),
+    ] = "elo"
+
+
 class Config(Section):
     """Everything that was asked for, resolved."""
 
     model: ModelConfig = ModelConfig()
     data: DataConfig = DataConfig()
     solver: SolverConfig = SolverConfig()
+    scale: ScaleConfig = ScaleConfig()

@@ -1,7 +1,8 @@
 """Systems that foresee a score rather than an outcome: logistic expectation with draws by one margin, in Elo points.
 
-A lead of d points wins with probability L(d - margin) and loses with L(-d - margin), L(d) = 1 / (1 + 10^(-d / 400));
-the rest are draws (Rao and Kupper 1967).
+A lead of d points is an expected score of L(d) = 1 / (1 + 10^(-d / 400)). Draws follow a margin (Rao and Kupper 1967):
+a win has probability L(x - margin), a loss L(-x - margin), where x is the lead at which their rule expects the score
+L(d), so that what the system foresees stays as it is.
 """
 
 from __future__ import annotations
@@ -77,12 +78,20 @@ def logistic(difference: Array) -> Array:
 
 
 def logistic_probabilities(difference: Array, margin: float) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for leads (n,), Elo points."""
-    loss = logistic(-difference - margin)
-    win = logistic(difference - margin)
-    lead = np.abs(difference)
-    draw = logistic(margin - lead) - logistic(-margin - lead)
-    return np.stack([loss, draw, win], axis=-1)
+    """Probabilities (n, 3) of loss, draw and win for leads (n,), Elo points; the expected score is `logistic`'s.
+
+    With u = 10^(x / 400) and t = 10^(margin / 400) a win has u / (u + t) and a loss 1 / (1 + u t); u solves
+    t (1 - s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s is the excess of wins over losses, 2 L(d) - 1.
+    """
+    t = 10.0 ** (margin / 400.0)
+    worse = logistic(-np.abs(difference))  # the weaker one's expected score, so that 1 - s keeps its digits
+    excess = 1.0 - 2.0 * worse
+    half = 0.5 * excess * (1.0 + t * t)
+    u = (half + np.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)
+    better, loses = u / (u + t), 1.0 / (1.0 + u * t)
+    draw = (t * t - 1.0) * better * loses
+    ahead = np.asarray(difference) >= 0.0
+    return np.stack([np.where(ahead, loses, better), draw, np.where(ahead, better, loses)], axis=-1)
 
 
 def foreseen(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> float:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from ttt_cli.config.document import Document
-from ttt_cli.config.schema import Config, DataConfig, ModelConfig, SolverConfig
+from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig
 from ttt_cli.config.validate import Problem, aliases, as_error, check, unknown_key, validate
 from ttt_cli.config.wording import shown
 from ttt_cli.errors import ConfigError
@@ -36,12 +36,15 @@ def resolve(document: Document) -> Resolved:
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
     data, wrong_data = check(DataConfig, sections.get("data", {}), document, ("data",))
     solver, wrong_solver = check(SolverConfig, sections.get("solver", {}), document, ("solver",))
-    problems += [*wrong, *wrong_data, *wrong_solver]
-    if problems or params is None or data is None or solver is None:
+    scale, wrong_scale = check(ScaleConfig, sections.get("scale", {}), document, ("scale",))
+    problems += [*wrong, *wrong_data, *wrong_solver, *wrong_scale]
+    if problems or params is None or data is None or solver is None or scale is None:
         raise as_error(problems)
     if data.colours == "unknown" and getattr(params, "white_advantage", 0.0) == "estimate":
         raise _no_colours(document)
-    return Resolved(Config(model=_model_config(model, params), data=data, solver=solver), model, params)
+    return Resolved(
+        Config(model=_model_config(model, params), data=data, solver=solver, scale=scale), model, params
+    )
 
 
 def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved:
@@ -91,7 +94,12 @@ def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]
     """Problems of the keys at the top that are no sections; a key that lives in one section is suggested."""
     sections = list(Config.model_fields)
     known = {name: name for name in sections}
-    schemas: dict[str, type[BaseModel]] = {"model": params, "data": DataConfig, "solver": SolverConfig}
+    schemas: dict[str, type[BaseModel]] = {
+        "model": params,
+        "data": DataConfig,
+        "solver": SolverConfig,
+        "scale": ScaleConfig,
+    }
     for section, schema in schemas.items():
         for key in (*schema.model_fields, *aliases(schema)):
             known.setdefault(key, f"{section}.{key}")

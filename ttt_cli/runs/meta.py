@@ -15,8 +15,8 @@ class RunMeta:
     """The facts of one run. `params` are the model's resolved numbers, `config` what was asked for.
 
     `games` and `nodes` count rows, `weight` is the weighted number of games, `draw_share` the weighted share
-    of draws; `first` and `last` label the first and last period. `trace` is the Fit's. `created` (UTC,
-    ISO 8601, to the microsecond) tells one run from the next in the same place.
+    of draws; `elo_unit` is how many points are one Elo point; `first` and `last` label the first and last period.
+    `trace` is the Fit's. `created` (UTC, ISO 8601, to the microsecond) tells one run from the next in the same place.
     """
 
     format: int
@@ -29,6 +29,7 @@ class RunMeta:
     params: dict[str, Any]
     log_evidence: float
     leave_one_out: float
+    elo_unit: float
     converged: bool
     sweeps: int
     remaining_error: float

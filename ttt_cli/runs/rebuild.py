@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+from ttt_cli.runs.scale import own_database
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _GAMES: Final = """
-WITH name AS (SELECT player, row_number() OVER (ORDER BY rowid) - 1 AS id FROM players)
+WITH name AS (SELECT player, row_number() OVER (ORDER BY rowid) - 1 AS id FROM {database}.main.players)
 SELECT date_days AS date, date_precision, w.id AS white, b.id AS black, weight, "offset",
        CASE result WHEN '0-1' THEN 0 WHEN '1-0' THEN 2 ELSE 1 END AS outcome,
        file_number AS source_file, line AS source_line
@@ -22,8 +23,9 @@ FROM games JOIN name w ON w.player = white JOIN name b ON b.player = black ORDER
 
 def rebuild_games(connection: DuckDBPyConnection) -> Games:
     """Games equal in every column to those that were written, with their report."""
-    columns: dict[str, Any] = connection.execute(_GAMES).fetchnumpy()
-    players = connection.execute("SELECT player FROM players ORDER BY rowid").fetchall()
+    own = own_database(connection)
+    columns: dict[str, Any] = connection.execute(_GAMES.format(database=own)).fetchnumpy()
+    players = connection.execute(f"SELECT player FROM {own}.main.players ORDER BY rowid").fetchall()
     return Games(
         **{name: np.ma.getdata(column) for name, column in columns.items()},
         players=tuple(player for (player,) in players),

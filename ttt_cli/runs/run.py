@@ -16,6 +16,7 @@ from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.locate import locate_run
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.scale import Scale, find_scale
 from ttt_cli.runs.schema import FORMAT, PUBLIC
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ Columns = tuple[str, ...]
 _BATCH = 10_000
 
 
-def open_run(path: str | os.PathLike[str] | None = None) -> Run:
+def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
     """Open the run at `path`, else at `$TTT_RUN`, else the newest `*.ttt` in the current folder.
 
-    Raises RunError when there is none, or it is no run, damaged, too new or held by another process.
+    `scale`: anchors such as `Lasker, Emanuel @ 1900 = 2720` instead of those in the run's config, also `matched` if
+    they give the slope, too; or `points`. Raises RunError when there is no run, or it is none, damaged, too new or
+    held by another process.
     """
-    run = Run(locate_run(path))
+    run = Run(locate_run(path), scale=scale)
     _ = run.meta
     return run
 
@@ -61,9 +64,13 @@ class Run:
     Every method raises RunError when the file cannot be read (any more).
     """
 
-    def __init__(self, path: Path | None, connection: DuckDBPyConnection | None = None) -> None:
+    def __init__(
+        self, path: Path | None, connection: DuckDBPyConnection | None = None, scale: Sequence[str] = ()
+    ) -> None:
         self.path = path
         self._connection = connection
+        self._asked_scale = tuple(scale)
+        self._dressed: DuckDBPyConnection | None = None
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
@@ -76,8 +83,18 @@ class Run:
     @cached_property
     def meta(self) -> RunMeta:
         """What the run says about itself."""
-        with self._open() as connection:
+        with self._open(raw=True) as connection:
             return _read_meta(connection, self.path)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale on which skills are given, from every method and query. Raises ConfigError, LookupFailed."""
+
+        def raw(sql: str, parameters: Sequence[Any]) -> list[Row]:
+            with self._open(raw=True) as connection, translated(self.path):
+                return connection.execute(sql, list(parameters)).fetchall()
+
+        return find_scale(self.meta, raw, self._asked_scale)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, list[Row]]:
         """Column names and all rows of a SQL query over the run's tables (`ttt_cli.runs.schema`)."""
@@ -172,12 +189,19 @@ class Run:
             return connection.execute(sql, list(parameters)).df()
 
     @contextmanager
-    def _open(self) -> Iterator[DuckDBPyConnection]:
+    def _open(self, *, raw: bool = False) -> Iterator[DuckDBPyConnection]:
+        """A connection that gives skills on the run's scale; `raw`: in points, if it was not yet used otherwise."""
+        scaled = not raw and bool(self.scale.anchors)
         if self._connection is not None:
+            if scaled and self._dressed is not self._connection:
+                self.scale.install(self._connection)
+                self._dressed = self._connection
             yield self._connection
             return
         assert self.path is not None
         with closing(connect(self.path)) as connection:
+            if scaled:
+                self.scale.install(connection)
             yield connection
 
     @contextmanager

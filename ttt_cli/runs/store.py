@@ -110,6 +110,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         params=fit.params,
         log_evidence=float(fit.log_evidence),
         leave_one_out=float(fit.leave_one_out),
+        elo_unit=float(fit.elo_unit),
         converged=bool(fit.status.converged),
         sweeps=int(fit.status.sweeps),
         remaining_error=float(fit.status.remaining_error),

@@ -48,7 +48,7 @@ class Filters:
             conditions.append("player IN (SELECT player FROM players WHERE games >= ?)")
             values.append(self.min_games)
         if self.max_sd is not None:
-            conditions.append("sd <= ?")
+            conditions.append("coalesce(sd, 0) <= ?")
             values.append(self.max_sd)
         return " AND ".join(conditions), values
 

@@ -19,20 +19,25 @@ _FIRST = """
 SELECT period_number, any_value(period), arg_max(player, mean), arg_max(games, mean)
 FROM ({rows}) GROUP BY period_number ORDER BY period_number
 """
-_FIELD = "SELECT period_number, mean, sd FROM ({rows}) ORDER BY period_number, mean DESC"
+_FIELD = (
+    "SELECT period_number, mean, coalesce(sd, -1.0) AS sd FROM ({rows}) ORDER BY period_number, mean DESC"
+)
 
 
 @dataclass(frozen=True)
 class Leader:
-    """The highest mean of one period; `p_best` is the probability of really being the strongest, `field` who counts."""
+    """The highest mean of one period; `p_best` is the probability of really being the strongest, `field` who counts.
+
+    A system without uncertainty has neither `sd` nor `p_best`.
+    """
 
     number: int
     period: str
     player: str
     mean: float
-    sd: float
+    sd: float | None
     games: float
-    p_best: float
+    p_best: float | None
     field: int
 
 
@@ -52,8 +57,10 @@ def leaders(run: Run, filters: Filters) -> list[Leader]:
     found = []
     for (number, label, player, games), start, end in zip(firsts, starts, ends, strict=True):
         mean, sd = field["mean"][start:end], field["sd"][start:end]
-        p_best = float(best_probabilities(mean, sd, np.array([0]))[0])
-        found.append(Leader(number, label, player, float(mean[0]), float(sd[0]), games, p_best, end - start))
+        known = sd.min() >= 0.0
+        p_best = float(best_probabilities(mean, sd, np.array([0]))[0]) if known else None
+        own = float(sd[0]) if known else None
+        found.append(Leader(number, label, player, float(mean[0]), own, games, p_best, end - start))
     return found
 
 
@@ -76,9 +83,10 @@ def reign_rows(run: Run, filters: Filters) -> Rows:
     rows = []
     for reign in reigns(leaders(run, filters)):
         peak = max(reign, key=lambda one: one.mean)
-        chances = [one.p_best for one in reign]
-        span = reign[0].period, reign[-1].period, peak.player, len(reign), sum(chances) / len(chances)
-        rows.append((*span, peak.mean, peak.sd, peak.period, min(chances)))
+        chances = [one.p_best for one in reign if one.p_best is not None]
+        average = sum(chances) / len(chances) if chances else None
+        span = reign[0].period, reign[-1].period, peak.player, len(reign), average
+        rows.append((*span, peak.mean, peak.sd, peak.period, min(chances, default=None)))
     columns = (
         "first",
         "last",

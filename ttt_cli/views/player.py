@@ -92,7 +92,7 @@ def player_chart(rows: Rows, *, width: int, ascii_only: bool = False) -> list[st
     if not history:
         return []
     ends = history[0][period], history[-1][period]
-    means, sds = [row[mean] for row in history], [row[sd] for row in history]
+    means, sds = [row[mean] for row in history], [row[sd] or 0.0 for row in history]
     return chart(means, sds, ends, width=width, ascii_only=ascii_only)
 
 
@@ -104,7 +104,8 @@ def facts_line(facts: Mapping[str, Any], *, ascii_only: bool = False) -> str:
     years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}{dash}{facts['last']}"
     games = "1 game" if facts["games"] == 1 else f"{facts['games']:.10g} games"
     record = f"+{facts['wins']:.10g} ={facts['draws']:.10g} -{facts['losses']:.10g}"
-    peak = f"peak {facts['peak_mean']:.0f} {plus_minus} {facts['peak_sd']:.0f} in {facts['peak_period']}"
+    certainty = "" if facts["peak_sd"] is None else f" {plus_minus} {facts['peak_sd']:.0f}"
+    peak = f"peak {facts['peak_mean']:.0f}{certainty} in {facts['peak_period']}"
     return f"{years}, {games} ({record}), {peak}"
 
 

@@ -37,8 +37,10 @@ def normal_cdf(x: float) -> float:
     return 0.5 * math.erfc(-x * math.sqrt(0.5))
 
 
-def stronger(a: Strength, b: Strength) -> float:
-    """The probability that A's skill is the higher one, the two posteriors taken as independent."""
+def stronger(a: Strength, b: Strength) -> float | None:
+    """The probability that A's skill is the higher one, the two posteriors taken as independent; None without sds."""
+    if a["sd"] is None or b["sd"] is None:
+        return None
     spread = math.hypot(a["sd"], b["sd"])
     lead = a["mean"] - b["mean"]
     return normal_cdf(lead / spread) if spread else (math.copysign(0.5, lead) if lead else 0.0) + 0.5
@@ -94,8 +96,10 @@ def _by_the_model(
     from ttt_cli.models.registry import load
 
     def columns(side: Sequence[Strength]) -> dict[str, Any]:
-        numbers = [key for key, value in side[0].items() if isinstance(value, int | float)]
-        return {key: np.array([float(row[key]) for row in side]) for key in numbers}
+        numbers = [key for key, value in side[0].items() if value is None or isinstance(value, int | float)]
+        return {
+            key: np.array([math.nan if row[key] is None else row[key] for row in side]) for key in numbers
+        }
 
     predicted = load(model).predict(dict(params), columns(white), columns(black))
     return [Outcome(win, draw, loss) for loss, draw, win in predicted.tolist()]

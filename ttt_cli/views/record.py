@@ -56,8 +56,9 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     """
     further, values = ("", []) if opponent is None else ("AND (white = ? OR black = ?)", [opponent, opponent])
     _, rows = run.query(_SELECT.format(further=further), [*[player] * 4, *values, player])
-    white = [row[8] if row[2] else row[9] for row in rows]
-    black = [row[9] if row[2] else row[8] for row in rows]
+    points = run.scale.points
+    white = [points(row[8] if row[2] else row[9]) for row in rows]
+    black = [points(row[9] if row[2] else row[8]) for row in rows]
     chances = outcomes(run.meta.model, run.meta.params, white, black)
     return [
         Played(*(*row, chance if row[2] else chance.turned()))

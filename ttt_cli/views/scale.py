@@ -10,12 +10,20 @@ if TYPE_CHECKING:
 
 def scale_note(run: Run) -> str:
     """The unit of all skills of a run, in words."""
+    if run.scale.anchors:
+        slope = "slope by the anchors" if run.scale.matched else "200 points are 76 %"
+        return f"Elo scale ({'; '.join(map(str, run.scale.anchors))}; {slope})"
     prior = run.meta.params.get("prior_mean")
     return (
         f"points of this run (newcomers {prior:g})"
         if isinstance(prior, int | float)
         else "points of this run"
     )
+
+
+def axis_title(unit: str) -> str:
+    """What the axis of skills is called."""
+    return "skill, points" if unit == "points" else f"rating, {unit}"
 
 
 def run_line(run: Run) -> str:

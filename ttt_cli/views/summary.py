@@ -36,7 +36,11 @@ def found_lines(meta: RunMeta) -> Iterator[str]:
         f"{key} {_short(value)}" for key, value in meta.params.items() if value is not None
     )
     gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
-    yield f"log-evidence {meta.log_evidence:.6f}{gain}"
+    yield (
+        "no log-evidence: this system has none"
+        if math.isnan(meta.log_evidence)
+        else (f"log-evidence {meta.log_evidence:.6f}{gain}")
+    )
     known = math.isfinite(meta.remaining_error)
     error = f"largest error left {f'about {meta.remaining_error:.2g} points' if known else 'unknown'}"
     sweeps = _count(meta.sweeps, "sweep")

@@ -106,15 +106,17 @@ def _best_spans(
         "SELECT player, begin, period, mean, sd, games FROM (SELECT player, period,"
         f" first(period) OVER {window} AS begin, avg(mean) OVER {window} AS mean, avg(sd) OVER {window} AS sd,"
         f" sum(games) OVER {window} AS games, count(*) OVER {window} AS length"
-        " FROM skills WHERE player IN (SELECT unnest(?))) WHERE length = ? AND sd <= ?"
+        " FROM skills WHERE player IN (SELECT unnest(?))) WHERE length = ? AND coalesce(sd, 0) <= ?"
         " QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 ORDER BY mean DESC, player",
         [[player for player, _ in candidates], span, math.inf if filters.max_sd is None else filters.max_sd],
     )
     return found, candidates[-1][1] if len(candidates) == limit else None
 
 
-def _best_probabilities(field: tuple[Any, ...], top: list[tuple[Any, ...]]) -> list[float]:
-    """Of the `top` (mean, sd), in a field of lists of means and sds."""
+def _best_probabilities(field: tuple[Any, ...], top: list[tuple[Any, ...]]) -> list[float | None]:
+    """Of the `top` (mean, sd), in a field of lists of means and sds; None in a system without sds."""
+    if None in field[1]:
+        return [None] * len(top)
     import numpy as np
 
     from ttt_cli.views.contention import best_probabilities

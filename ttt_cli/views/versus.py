@@ -52,7 +52,8 @@ def versus_view(
         played = games_of(run, first, second)
     facts = _facts(run, own, their)
     if games is not None:
-        facts.update(_match_facts(match(run.meta.model, run.meta.params, own, their, games)))
+        sides = run.scale.points(own), run.scale.points(their)
+        facts.update(_match_facts(match(run.meta.model, run.meta.params, *sides, games)))
     facts.update(_record_facts(played))
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
     title = (f"{first} against {second}", run_line(run))
@@ -92,10 +93,11 @@ def _facts(run: Run, own: Strength, their: Strength) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for side, strength in (("a", own), ("b", their)):
         facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
-    either = colour_blind(model, params, own, their)
+    sides = run.scale.points(own), run.scale.points(their)
+    either = colour_blind(model, params, *sides)
     facts["lead"] = own["mean"] - their["mean"]
     facts |= dict(zip(_PROBABILITIES, (stronger(own, their), *either, either.expected), strict=True))
-    as_white, turned = outcomes(model, params, [own, their], [their, own])
+    as_white, turned = outcomes(model, params, sides, sides[::-1])
     if abs(as_white.expected - turned.turned().expected) > 1e-9:
         for colour, outcome in (("white", as_white), ("black", turned.turned())):
             values = (*outcome, outcome.expected)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.charts.histories import year_of
 from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
+from ttt_cli.views.scale import axis_title
 from ttt_cli.views.settled import settled_sd
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight) FROM gam
 _TOP: Final = """
 SELECT period, period_number, avg(mean), max(mean), arg_max(player, mean) FROM (
     SELECT skills.*, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
-    FROM skills JOIN players USING (player) WHERE players.games >= ? AND sd <= ?)
+    FROM skills JOIN players USING (player) WHERE players.games >= ? AND coalesce(sd, 0) <= ?)
 WHERE place <= ? GROUP BY period, period_number HAVING count(*) = ? ORDER BY period_number
 """
 
@@ -56,7 +57,7 @@ def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerCha
     """
     import altair as alt
 
-    settled = settled_sd(run.meta)
+    settled = settled_sd(run)
     rows = run.query(_TOP, [min_games, math.inf if settled is None else settled, count, count])[1]
     if not rows:
         raise LookupFailed(
@@ -70,12 +71,17 @@ def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerCha
         records.append({**common, "value": round(mean, 1), "of": names[0], "player": ""})
         records.append({**common, "value": round(best, 1), "of": names[1], "player": player})
     years = year_axis(records[0]["year"], records[-1]["year"])
+    unit = axis_title(run.scale.unit)
     lines = (
         chart_of(records)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, aria=False), aria=False)
         .encode(
             x=alt.X("year:Q", axis=years, scale=alt.Scale(nice=False)),
-            y=alt.Y("value:Q", axis=alt.Axis(format="d", title="skill, points"), scale=alt.Scale(zero=False)),
+            y=alt.Y(
+                "value:Q",
+                axis=alt.Axis(format="d", title=unit),
+                scale=alt.Scale(zero=False),
+            ),
             color=alt.Color(
                 "of:N",
                 scale=alt.Scale(domain=names, range=list(COLOURS[:2])),

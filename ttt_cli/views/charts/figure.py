@@ -86,7 +86,12 @@ def _skills(run: Run, names: Sequence[str], other: Run | None, min_games: int) -
         missing = [player for player in players if player not in {history.player for history in beside}]
         notes += [f"{other.name} does not have {player}" for player in missing]
     chart = skills_chart(
-        curves, run.name, run.meta.period, other=beside, other_name=other.name if other and beside else ""
+        curves,
+        run.name,
+        run.meta.period,
+        other=beside,
+        other_name=other.name if other and beside else "",
+        unit=run.scale.unit,
     )
     return Figure(chart.to_dict(validate=False), tuple(notes), _stem(players))
 

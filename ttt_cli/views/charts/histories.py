@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = {"week": 1970.0, "day": 1970.0}  # years are numbered from 0, these steps from 1970
 _SKILLS: Final = """
-SELECT player, period, period_number, mean, sd, games, {margin}
+SELECT player, period, period_number, mean, coalesce(sd, 0.0), games, {margin}
 FROM skills WHERE player IN (SELECT unnest(?)) ORDER BY player, period_number
 """
 _LEADERS: Final = """
@@ -25,7 +25,10 @@ GROUP BY player ORDER BY count(*) DESC, player LIMIT ?
 
 @dataclass(frozen=True)
 class Point:
-    """A player's skill in one period: `year` is the period as a number of years, `margin` is TTT-D's."""
+    """A player's skill in one period: `year` is the period as a number of years, `margin` is TTT-D's.
+
+    `sd` is 0 in a system without uncertainty.
+    """
 
     period: str
     year: float

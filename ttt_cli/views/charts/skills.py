@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
 from ttt_cli.views.charts.style import HEIGHT, WIDTH, chart_of, colour, finish, shape, year_axis
+from ttt_cli.views.scale import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,27 +30,29 @@ def skills_chart(
     *,
     other: Sequence[History] = (),
     other_name: str = "",
+    unit: str = "points",
 ) -> alt.LayerChart:
     """Every player's mean with a band of one sd; TTT-D's skill + draw margin dashed; another run's mean dotted.
 
-    Steps without games at both ends are thin and pale. `curves` must not be empty.
+    Steps without games at both ends are thin and pale. `curves` must not be empty. `unit`: of the means.
     """
     names = [history.player for history in curves]
     dashed = any(point.margin is not None for history in curves for point in history.points)
-    scale = _Scales(curves, other)
+    scale = _Scales(curves, other, axis_title(unit))
     layers = [*_bands(curves, scale), *_lines(curves, scale, _mean)]
     if dashed:
         layers += _lines(curves, scale, _with_margin, _DASHED)
     if other:
         layers += _lines(other, scale, _mean, _DOTTED)
     layers += [_points(curves, scale, run_name), *_names(curves, scale)]
-    return finish(layers, _title(names), _legend(run_name, period, dashed, other_name))
+    return finish(layers, _title(names), _legend(run_name, period, dashed, other_name, _certain(curves)))
 
 
 class _Scales:
     """The axes and colours of one figure; pixels for years and points. Of `other` only the means are drawn."""
 
-    def __init__(self, curves: Sequence[History], other: Sequence[History]) -> None:
+    def __init__(self, curves: Sequence[History], other: Sequence[History], title: str) -> None:
+        self._title = title
         names = [history.player for history in curves]
         shown = [*curves, *other]
         ends = [(history.points[-1].year, shorten(history.player)) for history in curves]
@@ -76,7 +79,7 @@ class _Scales:
         import altair as alt
 
         scale = alt.Scale(domain=[self.low, self.high], nice=False, zero=False)
-        return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title="skill, points"), scale=scale)
+        return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title=self._title), scale=scale)
 
     def colour(self) -> alt.Color:
         """The encoding of players."""
@@ -234,8 +237,13 @@ def _title(names: Sequence[str]) -> str:
     return f"Skill of {shown}{f' and {more} more' if more > 0 else ''}"
 
 
-def _legend(run_name: str, period: str, dashed: bool, other_name: str) -> str:
-    parts = ["line: skill, band: one sd to either side"]
+def _certain(curves: Sequence[History]) -> bool:
+    """Whether no sd is known."""
+    return all(point.sd == 0.0 for history in curves for point in history.points)
+
+
+def _legend(run_name: str, period: str, dashed: bool, other_name: str, certain: bool) -> str:
+    parts = ["line: skill" if certain else "line: skill, band: one sd to either side"]
     if dashed:
         parts.append("dashed: skill + draw margin")
     if other_name:

@@ -29,7 +29,7 @@ SELECT players.games, count(DISTINCT player), count(*) FROM ({_KEPT}) kept JOIN 
 GROUP BY players.games ORDER BY players.games DESC
 """
 _ROWS: Final = """
-SELECT player, players.games, wins, draws, losses, period_number, mean, sd, kept.games, {margin}
+SELECT player, players.games, wins, draws, losses, period_number, mean, coalesce(sd, 0.0), kept.games, {margin}
 FROM ({kept}) kept JOIN players USING (player) WHERE players.games >= ?
 ORDER BY player, period_number
 """
@@ -40,12 +40,14 @@ class Carried:
     """The players in a page: those with `min_games` games or more, `left_out` others.
 
     Each is a list: name, games, wins, draws, losses, first period number, then arrays over the rows: period
-    numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0.
+    numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0. Sds are 0 where
+    the system has none (`has_sd`).
     """
 
     players: list[list[Any]]
     min_games: float
     left_out: int
+    has_sd: bool = True
 
 
 def carried_players(run: Run, budget: int = BUDGET) -> Carried:
@@ -59,7 +61,8 @@ def carried_players(run: Run, budget: int = BUDGET) -> Carried:
     rows = run.stream(sql, [min_games])[1]
     players = [_packed(list(group)) for group in _by_player(rows)]
     everyone = sum(count for _, count, _ in sizes)
-    return Carried(players, min_games, everyone - len(players))
+    ((known,),) = run.query("SELECT count(sd) > 0 FROM skills")[1]
+    return Carried(players, min_games, everyone - len(players), bool(known))
 
 
 def _threshold(sizes: Sequence[tuple[Any, ...]], row_bytes: int, budget: int) -> float:

@@ -47,6 +47,6 @@ function axes(scale) {
     parts.push(shape("text", { class: "tick", x, y: base + 19, "text-anchor": "middle" }, String(year)));
   }
   parts.push(shape("line", { class: "axis", x1: LEFT, x2: scale.width - scale.right, y1: base, y2: base }));
-  parts.push(shape("text", { class: "unit", x: 0, y: 11 }, "skill, points"));
+  parts.push(shape("text", { class: "unit", x: 0, y: 11 }, unitTitle));
   return parts;
 }

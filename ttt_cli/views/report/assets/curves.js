@@ -94,7 +94,7 @@ function drawChips() {
 
 function listCurves() {
   const rows = chosen.flatMap(({ player }) => player.at.map((t, i) =>
-    [player.name, D.labels[t], plain(player.mean[i]), plain(player.sd[i]), plain(player.played[i])]));
+    [player.name, D.labels[t], plain(player.mean[i]), D.hasSd ? plain(player.sd[i]) : "", plain(player.played[i])]));
   show("curves-table", ["player", D.period, "#skill", "#sd", "#games"], rows);
 }
 

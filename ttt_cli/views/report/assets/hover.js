@@ -17,7 +17,7 @@ function startHover(box, svg, scale) {
     now = Math.min(Math.max(t, lowest), highest);
     const found = chosen.map(({ player, slot }) => ({ player, slot, i: rowAt(player, now) }))
       .filter(({ i }) => i >= 0).sort((a, b) => b.player.mean[b.i] - a.player.mean[a.i]);
-    const lines = found.map(({ player, slot, i }) => ({ slot, text: `${player.name} ${points(player.mean[i])} ± ${points(player.sd[i])}, ${games(player, i)}${margin(player, i)}` }));
+    const lines = found.map(({ player, slot, i }) => ({ slot, text: `${player.name} ${points(player.mean[i])}${D.hasSd ? ` ± ${points(player.sd[i])}` : ""}, ${games(player, i)}${margin(player, i)}` }));
     tip.replaceChildren(element("b", {}, D.labels[now]), ...lines.map(({ slot, text }) =>
       element("div", {}, element("span", { class: "swatch", style: `background: ${colourOf(slot)}` }), text)));
     tip.hidden = false;

@@ -12,20 +12,20 @@ function drawRanking() {
   const rows = ranking(t, filter);
   show("ranking-table", ["#", "player", "#skill", "#± sd", `#games in ${D.labels[t] ?? ""}`, "#games in all"],
     rows.slice(0, RANKED).map(({ player, i }, place) =>
-      [place + 1, player, points(player.mean[i]), points(player.sd[i]), plain(gamesIn(player, i, t)), plain(player.games)]),
+      [place + 1, player, points(player.mean[i]), spread(player, i), plain(gamesIn(player, i, t)), plain(player.games)]),
     rows.length - RANKED);
 }
 
 function drawLeaders() {
   show("leaders-table", ["when", "player", `#${D.period}s`, "#highest skill", "#± sd", "in"],
     reigns(filter).map(({ player, from, to, i }) =>
-      [span(from, to), player, to - from + 1, points(player.mean[i]), points(player.sd[i]), D.labels[player.at[i]]]));
+      [span(from, to), player, to - from + 1, points(player.mean[i]), spread(player, i), D.labels[player.at[i]]]));
 }
 
 function drawPeaks() {
   const rows = peaks(filter);
   show("peaks-table", ["#", "player", "#skill", "#± sd", "in", "#games", "#won", "#drawn", "#lost"],
-    rows.slice(0, PEAKS).map(({ player, i }, place) => [place + 1, player, points(player.mean[i]), points(player.sd[i]),
+    rows.slice(0, PEAKS).map(({ player, i }, place) => [place + 1, player, points(player.mean[i]), spread(player, i),
       D.labels[player.at[i]], plain(player.games), plain(player.wins), plain(player.draws), plain(player.losses)]),
     rows.length - PEAKS);
 }

@@ -1,0 +1,137 @@
+"""Ratings instead of points: anchors set the level, 76 % or the anchors the slope."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from handmade import CONFIG, fit_of, games_of, write_small_run
+
+from ttt_cli.config.schema import ScaleConfig
+from ttt_cli.errors import ConfigError, LookupFailed
+from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.runs.scale import Anchor, Scale, parse_anchor
+from ttt_cli.timeline import build_timeline
+
+RECORDS = (
+    ("1850", "Anderssen, Adolf", "Dufresne, Jean", "1-0"),
+    ("1852", "Anderssen, Adolf", "Kieseritzky, Lionel", "1-0"),
+    ("1852", "Kieseritzky, Lionel", "Dufresne, Jean", "1/2-1/2"),
+)
+UNIT = 2.5
+ALL = "SELECT player, period, mean, sd FROM skills"
+
+
+def run_of(anchors: list[str] | None = None, slope: str = "elo", further: str | None = None) -> Run:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    fit = replace(fit_of(timeline, further=further), elo_unit=UNIT)
+    scale = ScaleConfig(anchors=anchors or [], slope=slope)  # type: ignore[arg-type]
+    return memory_run(games, timeline, fit, CONFIG.model_copy(update={"scale": scale}))
+
+
+def rows(run: Run) -> dict[tuple[str, str], tuple[float, float]]:
+    return {row[:2]: row[2:] for row in run.query(ALL)[1]}
+
+
+def test_without_anchors_points_are_shown() -> None:
+    run = run_of()
+    assert run.scale == Scale()
+    assert run.scale.unit == "points"
+
+
+def test_one_anchor_sets_the_level_and_leads_keep_their_meaning() -> None:
+    points, elo = rows(run_of()), rows(run_of(["Anderssen @ 1852 = 2600"]))
+    assert elo["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
+    base = points["Anderssen, Adolf", "1852"][0]
+    for key, (mean, sd) in points.items():
+        assert elo[key] == pytest.approx((2600 + (mean - base) / UNIT, sd / UNIT))
+
+
+def test_several_anchors_are_met_on_average() -> None:
+    run = run_of(["Anderssen @ 1852 = 2600", "Dufresne @ 1850 = 2400"])
+    found = rows(run)
+    missed = found["Anderssen, Adolf", "1852"][0] - 2600, found["Dufresne, Jean", "1850"][0] - 2400
+    assert sum(missed) == pytest.approx(0)
+    assert run.scale.slope == 1 / UNIT
+
+
+def test_a_matched_slope_goes_through_two_anchors() -> None:
+    found = rows(run_of(["Anderssen @ 1852 = 2600", "Dufresne @ 1850 = 2400"], "matched"))
+    assert found["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
+    assert found["Dufresne, Jean", "1850"][0] == pytest.approx(2400)
+
+
+@pytest.mark.parametrize(
+    "anchors", [["Anderssen @ 1852 = 2600"], ["Anderssen @ 1852 = 2400", "Dufresne @ 1850 = 2600"]]
+)
+def test_no_slope_to_be_matched(anchors: list[str]) -> None:
+    with pytest.raises(ConfigError, match="no slope"):
+        _ = run_of(anchors, "matched").scale
+
+
+def test_peaks_and_margins_are_on_the_scale_and_counts_are_not() -> None:
+    points, elo = run_of(further="draw_margin"), run_of(["Anderssen @ 1852 = 2600"], further="draw_margin")
+    sql = "SELECT peak_mean, peak_sd, games, wins FROM players WHERE surname = 'anderssen'"
+    ((peak, sd, *counts),), ((peak_elo, sd_elo, *counts_elo),) = points.query(sql)[1], elo.query(sql)[1]
+    assert (peak_elo, sd_elo) == pytest.approx((elo.scale.slope * peak + elo.scale.shift, sd / UNIT))
+    assert counts_elo == counts
+    margins = "SELECT draw_margin, draw_margin_sd, games, period_number FROM skills"
+    for (margin, margin_sd, *rest), (elo_margin, elo_sd, *elo_rest) in zip(
+        points.query(margins)[1], elo.query(margins)[1], strict=True
+    ):
+        assert (elo_margin, elo_sd) == pytest.approx((margin / UNIT, margin_sd / UNIT))
+        assert elo_rest == rest
+    assert list(points.skills().columns) == list(elo.skills().columns)
+
+
+def test_back_in_points() -> None:
+    run = run_of(["Anderssen @ 1852 = 2600"], further="draw_margin")
+    sql = "SELECT s FROM skills s ORDER BY player, period"
+    plain = [row for (row,) in run_of(further="draw_margin").query(sql)[1]]
+    back = [run.scale.points(row) for (row,) in run.query(sql)[1]]
+    for one, other in zip(plain, back, strict=True):
+        assert other.keys() == one.keys()
+        assert all(
+            other[key] == (pytest.approx(value) if isinstance(value, float) else value)
+            for key, value in one.items()
+        )
+
+
+def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt", RECORDS)
+    run = open_run(tmp_path / "a.ttt", ["Anderssen @ 1852 = 2600"])
+    assert rows(run)["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
+    with run:
+        assert rows(run)["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
+        assert rows(run) == rows(run)
+    assert rows(open_run(tmp_path / "a.ttt"))["Anderssen, Adolf", "1852"][0] < 1100
+    assert math.isclose(open_run(tmp_path / "a.ttt", ["points"]).scale.slope, 1.0)
+
+
+def test_games_come_back_whatever_the_scale() -> None:
+    assert run_of(["Anderssen @ 1852 = 2600"]).stored_games().players == run_of().stored_games().players
+
+
+def test_anchors_as_they_are_written() -> None:
+    assert parse_anchor(" Lasker, Emanuel@1900=2720.5 ") == Anchor("Lasker, Emanuel", "1900", 2720.5)
+    assert str(parse_anchor("A @ B @ 1900-Q1 = -3")) == "A @ B in 1900-Q1 = -3"
+    for wrong in ("Lasker = 2720", "Lasker @ 1900", "@ 1900 = 2720", "Lasker @ 1900 = high"):
+        with pytest.raises(ConfigError, match="no anchor"):
+            parse_anchor(wrong)
+
+
+def test_an_anchor_must_have_a_skill_then() -> None:
+    with pytest.raises(LookupFailed, match="no skill in 1900") as caught:
+        _ = run_of(["Anderssen @ 1900 = 2600"]).scale
+    assert caught.value.hint == "from 1850 to 1852 there is"
+    with pytest.raises(LookupFailed, match="no player"):
+        _ = run_of(["Morphy @ 1852 = 2600"]).scale
+
+
+def test_points_and_anchors_exclude_each_other(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt", RECORDS)
+    with pytest.raises(ConfigError, match="one scale or the other"):
+        _ = open_run(tmp_path / "a.ttt", ["points", "Anderssen @ 1852 = 2600"]).scale
