@@ -33,6 +33,11 @@ def test_wins_and_losses_are_those_of_one_lead_and_the_margin(leads, margin):
     assert x[inside] == pytest.approx(y[inside], abs=1e-3)
 
 
+def test_any_lead_has_probabilities():
+    rows = logistic_probabilities(np.array([-1e9, -5e4, 5e4, 1e9]), 200.0)
+    assert rows == pytest.approx(np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]]), abs=1e-9)
+
+
 @given(st.floats(0.01, 0.95))
 def test_equals_draw_as_often_as_asked(probability):
     (row,) = logistic_probabilities(np.zeros(1), logistic_margin(probability))

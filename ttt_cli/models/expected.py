@@ -21,6 +21,7 @@ from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
 
+TINY: Final = 1e-130  # the least chance that is told from none
 ELO_SCALE: Final = 400.0 / math.log(10.0)  # points in which the odds of winning grow by e
 
 
@@ -84,7 +85,9 @@ def logistic_probabilities(difference: Array, margin: float) -> Array:
     t (1 - s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s is the excess of wins over losses, 2 L(d) - 1.
     """
     t = 10.0 ** (margin / 400.0)
-    worse = logistic(-np.abs(difference))  # the weaker one's expected score, so that 1 - s keeps its digits
+    worse = np.maximum(
+        logistic(-np.abs(difference)), TINY
+    )  # the weaker one's expected score, so that 1 - s keeps its digits
     excess = 1.0 - 2.0 * worse
     half = 0.5 * excess * (1.0 + t * t)
     u = (half + np.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)

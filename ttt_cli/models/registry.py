@@ -19,6 +19,14 @@ MODULES: Final[dict[str, str]] = {
     "ttt": "ttt_cli.models.ttt",
     "ttt-d": "ttt_cli.models.ttt_d",
     "trueskill": "ttt_cli.models.trueskill",
+    "glicko": "ttt_cli.models.glicko",
+    "glicko2": "ttt_cli.models.glicko2",
+    "chessmetrics": "ttt_cli.models.chessmetrics",
+    "weighted-ep": "ttt_cli.models.weighted_ep",
+    "naive": "ttt_cli.models.naive",
+    "elo": "ttt_cli.models.elo",
+    "elo-historical": "ttt_cli.models.elo_historical",
+    "spinrad": "ttt_cli.models.spinrad",
 }
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)

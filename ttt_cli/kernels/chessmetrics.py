@@ -1,0 +1,189 @@
+"""Chessmetrics: weighted and padded simultaneous performance ratings (Sonas 2005, "Formulas").
+
+With n the weighted games of a player, o the mean rating of the opponents and s the score per game, a list solves
+
+    r = (n * (o + points * (s - 1/2)) + near * o + far * reference) / (n + near + far)
+
+for everybody at once. Multiplied by d = n * (n + near + far) / (n + near), the deviations x from the reference obey
+D x - W x = right: D holds the d, W the weighted games between players. It is symmetric and its rows exceed by
+d - n = n * far / (n + near), so conjugate gradients solve it, and residuals bound errors: with none above tol times
+its row's excess, no x is further than tol from the solution.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ttt_cli.kernels.compile import inner, kernel
+
+PLAYED, SCORED, AHEAD = 0, 1, 2  # columns of a tally: games, score above one half, lead over opponents
+
+
+@inner
+def _join(player, slot, member, tally, n):
+    """(slot of the player on the list, players on it), the player being put on it if need be."""
+    if slot[player] < 0:
+        slot[player] = n
+        member[n] = player
+        tally[n] = 0.0
+        n += 1
+    return slot[player], n
+
+
+@inner
+def _gather(now, oldest, newest, periods, game_start, players, outcome, weight, lead, fading, window):
+    """(players, games) in the window at the end of period number `now`, from the periods oldest to before newest.
+
+    The weight of a game fades linearly. `fading`: months in a period, age in months of a period's games at its end,
+    months until nothing is left.
+    """
+    months, late, span = fading
+    slot, member, tally, ends, share = window
+    n = 0
+    e = 0
+    for q in range(oldest, newest):
+        fade = 1.0 - (months * (now - periods[q]) + late) / span
+        for g in range(game_start[q], game_start[q + 1]):
+            w = fade * weight[g]
+            if w <= 0.0:
+                continue
+            i, n = _join(players[g, 0], slot, member, tally, n)
+            j, n = _join(players[g, 1], slot, member, tally, n)
+            score = 0.5 * outcome[g] - 0.5
+            tally[i, PLAYED] += w
+            tally[j, PLAYED] += w
+            tally[i, SCORED] += w * score
+            tally[j, SCORED] -= w * score
+            tally[i, AHEAD] += w * lead[g]
+            tally[j, AHEAD] -= w * lead[g]
+            ends[e, 0] = i
+            ends[e, 1] = j
+            share[e] = w
+            e += 1
+    for k in range(n):
+        slot[member[k]] = -1
+    return n, e
+
+
+@inner
+def _meet(ends, share, x, product, sign):
+    """Add W x, times `sign`, to `product`."""
+    for e in range(len(share)):
+        i = ends[e, 0]
+        j = ends[e, 1]
+        product[i] += sign * share[e] * x[j]
+        product[j] += sign * share[e] * x[i]
+
+
+@inner
+def _solve(ends, share, tol, most, system, x):
+    """(steps, bound on the error) of solving D x - W x = right from a first guess x, by conjugate gradients.
+
+    The rows of `system`: the d, what rows exceed by, the right-hand side, and two of working space.
+    """
+    diagonal, excess, rest, direction, product = system
+    for k in range(len(x)):
+        rest[k] -= diagonal[k] * x[k]
+        direction[k] = 0.0
+    _meet(ends, share, x, rest, 1.0)
+    last = 1.0
+    for step in range(most + 1):
+        bound = 0.0
+        size = 0.0
+        for k in range(len(x)):
+            bound = max(bound, abs(rest[k]) / excess[k])
+            size += rest[k] * rest[k] / diagonal[k]
+        if bound <= tol or step == most:
+            break
+        for k in range(len(x)):
+            direction[k] = rest[k] / diagonal[k] + size / last * direction[k]
+            product[k] = diagonal[k] * direction[k]
+        _meet(ends, share, direction, product, -1.0)
+        steepness = 0.0
+        for k in range(len(x)):
+            steepness += direction[k] * product[k]
+        for k in range(len(x)):
+            x[k] += size / steepness * direction[k]
+            rest[k] -= size / steepness * product[k]
+        last = size
+    return step, bound
+
+
+@inner
+def _rate(tally, ends, share, formula, tol, most, system, x):
+    """(steps, bound on the error) of filling x, a first guess, with the deviations from the reference."""
+    points, near, far = formula
+    for k in range(len(x)):
+        played = tally[k, PLAYED]
+        counted = played / (played + near)
+        system[0, k] = counted * (played + near + far)
+        system[1, k] = counted * far
+        system[2, k] = counted * points * tally[k, SCORED] - tally[k, AHEAD]
+    return _solve(ends, share, tol, most, system, x)
+
+
+@inner
+def _hand_out(first, last, node_player, member, x, n, seat, found):
+    """Fill `found` of the nodes with the deviations x of their players, 0 for those not on the list of n."""
+    for k in range(n):
+        seat[member[k]] = x[k]
+    for i in range(first, last):
+        found[i] = seat[node_player[i]]
+    for k in range(n):
+        seat[member[k]] = 0.0
+
+
+@kernel(
+    "Tuple((int64, float64))(int32[::1], int64[::1], int32[::1], int64, int64[::1], int32[:, ::1], int8[::1], "
+    "float64[::1], float64[::1], UniTuple(float64, 3), UniTuple(float64, 3), float64, int64, float64[::1], "
+    "float64[::1])"
+)
+def rate_periods(
+    periods, node_start, node_player, n_players,
+    game_start, players, outcome, weight, lead,
+    fading, formula, tol, most, before, after,
+):  # fmt: skip
+    """Fill `before` and `after` per node with the deviations from the reference on the lists around its period.
+
+    The lists are made at the end of the period number before and of the period itself; a player without games in the
+    window has 0. `players`: White and Black per game, shape (games, 2); `lead`: what White's strength has on top of
+    the rating. `fading` as in `_gather`, `formula`: points, near and far as above. Returns the most steps that a list
+    took (at most `most`) and the largest bound on the error of a deviation, `tol` if all is well.
+    """
+    slot, member = np.full(n_players, -1, np.int32), np.empty(n_players, np.int32)
+    tally = np.empty((n_players, 3))
+    ends, share = np.empty((len(weight), 2), np.int32), np.empty(len(weight))
+    window = slot, member, tally, ends, share
+    guess, seat, x = np.zeros((3, n_players))
+    system = np.empty((5, n_players))
+    oldest = n = steps = 0
+    worst = 0.0
+    for p in range(len(periods)):
+        for ahead in range(2):
+            now = periods[p] - 1 + ahead
+            if ahead or p == 0 or periods[p - 1] < now:
+                while oldest < p and fading[0] * (now - periods[oldest]) + fading[1] >= fading[2]:
+                    oldest += 1
+                n, e = _gather(
+                    now,
+                    oldest,
+                    p + ahead,
+                    periods,
+                    game_start,
+                    players,
+                    outcome,
+                    weight,
+                    lead,
+                    fading,
+                    window,
+                )
+                for k in range(n):
+                    x[k] = guess[member[k]]
+                taken, bound = _rate(tally[:n], ends[:e], share[:e], formula, tol, most, system[:, :n], x[:n])
+                for k in range(n):
+                    guess[member[k]] = x[k]
+                steps = max(steps, taken)
+                worst = max(worst, bound)
+            found = after if ahead else before
+            _hand_out(node_start[p], node_start[p + 1], node_player, member, x, n, seat, found)
+    return steps, worst

@@ -1,0 +1,78 @@
+"""What Elo's historical method computes most: steps towards the ratings of a pool, and curves through ratings."""
+
+from __future__ import annotations
+
+import math
+
+from ttt_cli.kernels.compile import kernel
+
+
+@kernel(
+    "float64(int32[::1], int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1])"
+)
+def advance(first, second, weight, power, step, image, rating, left):
+    """Move `rating` along `step` as far as the energy falls, and take what that does from `left`; returns the length.
+
+    `image` is scratch: each member's weighted sum of differences of `step` to those it is paired with.
+    """
+    image[:] = 0.0
+    for pair in range(len(first)):
+        i = first[pair]
+        j = second[pair]
+        difference = weight[pair] * (step[i] - step[j])
+        image[i] += difference
+        image[j] -= difference
+    curvature = 0.0
+    for i in range(len(step)):
+        curvature += step[i] * image[i]
+    length = power / curvature
+    for i in range(len(step)):
+        rating[i] += length * step[i]
+        left[i] -= length * image[i]
+    return length
+
+
+@kernel("float64(float64[::1], float64[::1], int32[::1], float64[::1], float64[::1], float64[::1])")
+def settle_alone(left, scale, group, group_weight, mean, eager):
+    """Fill `eager` with what each member would move if the others stayed, groups centred; returns left^T eager.
+
+    `scale` is what a member's pairs weigh together, `group_weight` the sum of it over a group (> 0); `mean`, one per
+    group, is scratch.
+    """
+    mean[:] = 0.0
+    for i in range(len(left)):
+        mean[group[i]] += left[i]
+    power = 0.0
+    for i in range(len(left)):
+        eager[i] = left[i] / scale[i] - mean[group[i]] / group_weight[group[i]]
+        power += left[i] * eager[i]
+    return power
+
+
+@kernel(
+    "void(int32[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64, float64[::1])"
+)
+def draw_curves(player, time, start, entry_time, entry_games, entry_rating, width, rating):
+    """Fill `rating` per node from the entries `start[player]` to `start[player + 1]` of its player.
+
+    The mean of their ratings, weighted by games and by a Gaussian of sd `width` (years) in the time between. Nodes of
+    players without entries stay as they are.
+    """
+    for node in range(len(player)):
+        first = start[player[node]]
+        last = start[player[node] + 1]
+        if first == last:
+            continue
+        nearest = math.inf
+        for entry in range(first, last):
+            nearest = min(nearest, abs(time[node] - entry_time[entry]))
+        total = 0.0
+        mean = 0.0
+        for entry in range(first, last):
+            apart = time[node] - entry_time[entry]
+            share = entry_games[entry] * math.exp(
+                -0.5 * (apart * apart - nearest * nearest) / (width * width)
+            )
+            total += share
+            mean += share * (entry_rating[entry] - entry_rating[first])
+        rating[node] = entry_rating[first] + mean / total
