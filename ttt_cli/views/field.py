@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 ACTIVE_YEARS: Final = 2.0
 # Rows come by player and period without gaps, and every player's first has games: so many rows, so many periods.
-_IDLE: Final = "rowid - max(CASE WHEN games > 0 THEN rowid END) OVER (ROWS UNBOUNDED PRECEDING)"
+_IDLE: Final = "place - max(CASE WHEN games > 0 THEN place END) OVER (ROWS UNBOUNDED PRECEDING)"
+_PLACED: Final = "SELECT *, row_number() OVER () AS place FROM skills"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Filters:
         condition, values = self.rules()
         if self.active is None:
             return f"SELECT * FROM skills WHERE {condition}", values
-        rows = f"SELECT *, {_IDLE} AS idle FROM skills"
+        rows = f"SELECT *, {_IDLE} AS idle FROM ({_PLACED})"
         return f"SELECT * FROM ({rows}) WHERE idle <= ? AND {condition}", [self.active_steps(run), *values]
 
     def active_steps(self, run: Run) -> int:

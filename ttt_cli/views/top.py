@@ -38,7 +38,8 @@ def ranking(run: Run, at: str | None, filters: Filters, number: int | None) -> R
         (rank, player, label, mean, sd, games, p)
         for rank, ((player, mean, sd, games), p) in enumerate(zip(top, best, strict=True), start=1)
     ]
-    title = (f"The best of {label}", _who(len(field[0][0]), filters), INDEPENDENT, run_line(run))
+    remark = () if best[0] is None else (INDEPENDENT,)
+    title = (f"The best of {label}", _who(len(field[0][0]), filters), *remark, run_line(run))
     columns = ("rank", "player", "period", "mean", "sd", "games", "p_best")
     return Rows(columns, rows, title, DECIMALS, frozenset({"period"}))
 
