@@ -33,6 +33,7 @@ class Fit:
     `trace` has one row per sweep: (largest change of a mean or sd, estimated remaining error), points;
     `log_evidence` is NaN where the model has none; a filter's is the sum of the log probabilities with which each game
     was foreseen. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
+    `notes` are sentences about what the model left out or could not tell, for the user;
     `elo_unit` is how many points are one Elo point (`ttt_cli.models.elo_unit`);
     `state` is what a further fit of the same timeline may start from.
     """
@@ -46,6 +47,7 @@ class Fit:
     leave_one_out: float = 0.0
     elo_unit: float = 1.0
     trace: tuple[tuple[float, float], ...] = ()
+    notes: tuple[str, ...] = ()
     state: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
 
     @property

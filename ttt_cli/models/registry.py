@@ -27,6 +27,8 @@ MODULES: Final[dict[str, str]] = {
     "elo": "ttt_cli.models.elo",
     "elo-historical": "ttt_cli.models.elo_historical",
     "spinrad": "ttt_cli.models.spinrad",
+    "edo": "ttt_cli.models.edo",
+    "whr": "ttt_cli.models.whr",
 }
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)

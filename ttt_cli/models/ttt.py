@@ -18,6 +18,7 @@ from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
+from ttt_cli.models.beliefs import believed, guess_sites, tells_of
 from ttt_cli.models.joint import JointSolver, Vector
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games, odds_points
@@ -47,7 +48,7 @@ def fit(
 ) -> Fit:
     """Find the fixed point of expectation propagation and its log-evidence.
 
-    `start`: a fit of the same timeline, perhaps with other parameters, to begin from.
+    `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
     Raises ConfigError when the draw margin and the games exclude each other.
     """
     margin = resolve_margin(params, timeline)
@@ -126,6 +127,10 @@ class Inference:
         self._links = np.zeros((games, 2))
         self._pull = np.empty(games)
         self._messages = (np.empty((nodes, 2)), np.empty((nodes, 2)), np.empty((nodes, 2)), self.sites)
+        if tells_of(start, nodes) and not self.sites.any():
+            beliefs = believed(start, "skill", nodes, params.prior_mean, params.prior_sd)
+            context = self._layout, self._prior, self._scalars, self._slices, self._messages, self._links
+            guess_sites(ttt.sweep, *context, beliefs)
         self._smooth()
 
     def _smooth(self) -> None:

@@ -19,6 +19,7 @@ from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
+from ttt_cli.models.beliefs import believed, guess_sites, tells_of
 from ttt_cli.models.joint import JointSolver, Vector
 from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import PlayParams, alias
@@ -89,7 +90,7 @@ def fit(
 ) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games.
 
-    `start`: a fit of the same timeline, perhaps with other parameters, to begin from.
+    `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
     """
     params = params.resolved()
     pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
@@ -201,6 +202,11 @@ class Inference:
         self._means = np.empty(2 * n)
         forward, backward, marginal = np.empty((3, 2 * n, 2))
         self._messages = (forward, backward, marginal, self.sites, self.positivity)
+        if tells_of(start, n) and not self.sites.any():
+            skills = believed(start, "skill", n, params.prior_mean, params.prior_sd)
+            margins = believed(start, "draw_margin", n, margin_mean, margin_sd)
+            context = self._layout, self._prior, self._scalars, self._slices, self._messages, self._links
+            guess_sites(ttt_d.sweep, *context, np.concatenate([skills, margins]))
         self._smooth()
 
     def _smooth(self) -> None:

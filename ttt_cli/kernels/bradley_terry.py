@@ -1,0 +1,80 @@
+"""The Bradley-Terry model: what comparisons say about differences of ratings.
+
+Natural units, of 400 / ln 10 Elo points. At the lead x a comparison is won with probability 1 / (1 + exp(margin - x)).
+Without a margin a game scored s is s comparisons won and 1 - s lost. With one, a win or a loss is one comparison and a
+draw is one of each: the model of Rao and Kupper 1967, in which P(draw) = (exp(2 margin) - 1) P(win) P(loss).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ttt_cli.kernels.compile import inner, kernel
+
+
+@inner
+def logistic(x):
+    """1 / (1 + exp(-x))."""
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    e = math.exp(x)
+    return e / (1.0 + e)
+
+
+@inner
+def log_logistic(x):
+    """The logarithm of `logistic`."""
+    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
+
+
+@kernel(
+    "float64(int32[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64, float64[::1], "
+    "float64[::1], float64[::1], float64[::1])"
+)
+def compare(first, second, shift, won, lost, margin, rating, gradient, pull, diagonal):
+    """Add the slopes of the comparisons' log-likelihood to `gradient` and their curvatures to `diagonal`.
+
+    `won` and `lost` are weights of comparisons of `first` with `second`, `shift` is added to the lead. Fills `pull`
+    with the curvature of each row, so that the Hessian is pull - diagonal; returns the log-likelihood.
+    """
+    value = 0.0
+    for g in range(len(first)):
+        i = first[g]
+        j = second[g]
+        lead = rating[i] - rating[j] + shift[g]
+        up, down = logistic(margin - lead), logistic(margin + lead)  # chances of what did not happen
+        value += won[g] * log_logistic(lead - margin) + lost[g] * log_logistic(-lead - margin)
+        force = won[g] * up - lost[g] * down
+        gradient[i] += force
+        gradient[j] -= force
+        pull[g] = won[g] * up * (1.0 - up) + lost[g] * down * (1.0 - down)
+        diagonal[i] += pull[g]
+        diagonal[j] += pull[g]
+    return value
+
+
+@kernel("void(int32[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
+def own_variances(previous, link_variance, diagonal, variance, covariance):
+    """Fill the variances of each player's ratings, and their covariances with the node before, all others known.
+
+    Coulom 2008, appendix B.2: the inverse of the player's own tridiagonal part of the information, here from
+    what the years before and after tell. `diagonal` is the information but for the links between the player's nodes.
+    """
+    n = len(previous)
+    filtered = np.empty(n)  # precision by the nodes up to this one
+    coming = np.zeros(n)  # precision by the nodes after it
+    for i in range(n):
+        before = previous[i]
+        filtered[i] = diagonal[i]
+        if before >= 0:
+            filtered[i] += filtered[before] / (1.0 + link_variance[i] * filtered[before])
+    for i in range(n - 1, -1, -1):
+        variance[i] = 1.0 / (filtered[i] + coming[i])
+        covariance[i] = 0.0
+        before = previous[i]
+        if before >= 0:
+            covariance[i] = variance[i] / (1.0 + link_variance[i] * filtered[before])
+            later = diagonal[i] + coming[i]
+            coming[before] = later / (1.0 + link_variance[i] * later)

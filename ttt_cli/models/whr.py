@@ -1,0 +1,176 @@
+"""Whole-History Rating: the most probable Bradley-Terry histories under a Wiener process (R. Coulom, CG 2008).
+
+Departures from the paper: draws are outcomes of their own, by the model of Rao and Kupper; all players move at once by
+Newton's method on the whole system; deviations come from the inverse of the whole information.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.chains import Walk
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.models.bradley_terry import Deviations, margin_probabilities, own_deviations, started_ratings
+from ttt_cli.models.comparisons import Draws
+from ttt_cli.models.expected import ELO_SCALE, ExpectedParams, logistic_probabilities, resolve_logistic_margin
+from ttt_cli.models.laplace import laplace_integral, leave_one_out
+from ttt_cli.models.newton import maximise
+from ttt_cli.models.outcomes import draw_share
+from ttt_cli.models.params import Params as ModelParams
+from ttt_cli.models.params import alias
+from ttt_cli.models.solver import OnSweep
+from ttt_cli.models.whole_history import History
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "whr"
+KIND: Final[Kind] = "smoothed"
+
+Array = NDArray[np.float64]
+
+
+class Params(ModelParams):
+    """Parameters of WHR."""
+
+    prior_mean: Annotated[
+        float,
+        Field(
+            validation_alias=alias("prior_mean", "mu0"),
+            description="rating of the opponent in the virtual games, points",
+        ),
+    ] = 1200.0
+    virtual_draws: Annotated[
+        float, Field(gt=0, description="virtual games won, and as many lost, at the first appearance")
+    ] = 1.2
+    tau: Annotated[
+        float,
+        Field(
+            gt=0, description="sd of the change of rating over one year, points; tau * sqrt(g) over g years"
+        ),
+    ] = 71.5
+    draws: Annotated[
+        Draws,
+        Field(
+            description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss"
+        ),
+    ] = "margin"
+    draw_margin: Annotated[
+        Literal["auto"] | Annotated[float, Field(ge=0)],
+        Field(
+            validation_alias=alias("draw_margin", "epsilon"),
+            description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
+        ),
+    ] = "auto"
+    draw_probability: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            lt=1,
+            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
+        ),
+    ] = None
+    white_advantage: Annotated[
+        float,
+        Field(
+            validation_alias=alias("white_advantage", "gamma"), description="added to White's rating, points"
+        ),
+    ] = 0.0
+    deviations: Annotated[
+        Deviations,
+        Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
+    ] = "exact"
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Find the most probable histories and how sure they are.
+
+    The log-evidence is Laplace's approximation; there is none for draws as halves, which give outcomes no
+    probabilities, nor with deviations `own`, which leave the determinant out. Raises ConfigError when the draw margin
+    and the games exclude each other.
+    """
+    margin = _margin(params, timeline)
+    history = _history(timeline, params, margin)
+    begin = started_ratings(timeline, start)
+    maximum = maximise(history.posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
+    evidence, foreseen = math.nan, math.nan
+    if params.deviations == "own":
+        variance, covariance = own_deviations(history.posterior, history.posterior.diagonal)
+    else:
+        information = history.posterior.information()
+        variance, covariance = information.variances, history.covariances(information)
+        if params.draws == "margin":
+            evidence = laplace_integral(maximum.value, information) + history.constant()
+            foreseen = leave_one_out(timeline, maximum.rating, information, margin, params.white_advantage)
+    walk = Walk(
+        mean=params.prior_mean + ELO_SCALE * maximum.rating,
+        sd=ELO_SCALE * np.sqrt(variance),
+        covariance=ELO_SCALE**2 * covariance,
+        drift=params.tau,
+    )
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin},
+        chains={"skill": walk},
+        log_evidence=evidence,
+        leave_one_out=foreseen,
+        status=maximum.status,
+        trace=maximum.trace,
+        state={"rating": maximum.rating},
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence at a fit in the numeric parameters, per point (or unit of it); {} without evidence."""
+    if math.isnan(fit.log_evidence):
+        return {}
+    history = _history(timeline, params, fit.params["draw_margin"])
+    slopes = history.slopes(fit.state["rating"])
+    share = params.draw_probability or draw_share(timeline)
+    return {**slopes, "draw_probability": slopes["draw_margin"] * 2.0 * ELO_SCALE / (1.0 - share**2)}
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points.
+
+    Of the most probable ratings alone, as in the paper.
+    """
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    rule = margin_probabilities if params["draws"] == "margin" else logistic_probabilities
+    return rule(lead, params["draw_margin"])
+
+
+def _history(timeline: Timeline, params: Params, margin: float) -> History:
+    return History(
+        timeline,
+        tau=params.tau,
+        virtual_draws=params.virtual_draws,
+        white_advantage=params.white_advantage,
+        draws=params.draws,
+        draw_margin=margin,
+    )
+
+
+def _margin(params: Params, timeline: Timeline) -> float:
+    """The draw margin in points. Raises ConfigError when the games cannot have come from it."""
+    rule = ExpectedParams(draw_margin=params.draw_margin, draw_probability=params.draw_probability)
+    margin = resolve_logistic_margin(rule, timeline)
+    if params.draws == "margin" and margin == 0.0 and draw_share(timeline) > 0.0:
+        raise ConfigError(
+            "draw_margin is 0, but there are drawn games",
+            hint="use draw_margin: auto, a number above 0, or draws: halves",
+        )
+    return margin
