@@ -25,16 +25,34 @@ TRAPS = [
     *(b"}1-0", b"-", b"/", b'"', b'\\"', b"\\", b'"]', b'"]\n', b'"] ', b"[%clk 0:01]", b"\xef", b"\xe9"),
     *(b'[Event "x"]\n', b'[White "A"]', b'\n[Black "B"]\n', b'[Result "*"]\n', b"[Result ", b'[event "x"]\n'),
     *(b'\n\n[White "A"]\n', b'[ECO "A00"]\n' * 70, b'[AVeryLongTagName "x"]\n', b'[1x "y"]', b'[_x "y"]\n'),
+    *(
+        b"(",
+        b")",
+        b"(e4 (d4) 1-0)",
+        b"0-0",
+        b"O-O-O",
+        b"e8=Q",
+        b"Qa1xb2+",
+        b"R1e2!?",
+        b"$12",
+        b"e.p.",
+        b"Nf3-g5",
+        b"--",
+    ),
+    *(b'[Site "s"]\n', b'[ROUND "1.2"]\n', b'[WhiteFideId "1"]\n', b'[blackfideid "2"]\n', b'[SetUp "1"]\n'),
+    *(b'[FEN "8/8 w - -"]\n', b'[FEN ""]\n', b'[Variant "Chess960"]\n', b'[Variant ""]\n', b'[SetUp "0"]\n'),
+    b'[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]\n',
 ]
 SEED_GAMES = b"""[Event "x"]
 [Site "?"]
+[Round "1"]
 [Date "1858.??.??"]
 [White "Morphy, Paul"]
 [Black "Anderssen, A"]
 [Result "0-1"]
 
-1. e4 e5 {first} 2. Nf3 (2. f4 *) O-O $1 ; a remark
-1-0
+1. e4 e5 {first} 2. Nf3 (2. f4 exf4 {good} (2... d5) 3. O-O *) O-O $1 ; a remark
+12. Rae1+ 0-0-0 13.exd8=Q# 1-0
 
 [Event "y"]
 [White "A"]
@@ -123,7 +141,8 @@ def said(scanner: Scanner, blocks: Sequence[bytes]) -> tuple[list[tuple[object, 
     rows: list[tuple[object, ...]] = []
     notes: list[object] = []
     for batch in scanner.scan(blocks):
-        rows += zip(*batch[:5], strict=True)
+        assert batch.moves is not None
+        rows += zip(*batch[:5], *batch.further.values(), batch.moves.tolist(), strict=True)
         notes += batch.notes
     return rows, notes
 

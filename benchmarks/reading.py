@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import pickle
 import resource
 import sys
 import time
@@ -44,17 +45,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         return seconds
 
-    def gathered(scan: Callable[[Iterable[bytes]], Iterator[Batch]]) -> int:
+    def gathered(scan: Callable[[Iterable[bytes]], Iterator[Batch]]) -> FileRecords:
         records = FileRecords(options.file)
         for batch in scan(plain_blocks(pieces(content), None, options.file)):
             records.add(batch)
-        return records.rows
+        for column in ("dates", "whites", "blacks", "results", *records.further):
+            records.ids(column)
+        return records
 
     compiled = measured("compiled scanner", lambda: list(CompiledScanner().scan(plain)))
     stdlib = measured("stdlib scanner", lambda: list(Scanner().scan(plain)))
     measured("compiled, line ends, numbering", lambda: gathered(CompiledScanner().scan))
     measured("stdlib, line ends, numbering", lambda: gathered(Scanner().scan))
     measured("read_games, digest to table", lambda: read_games([io.BytesIO(content)]))
+    records = gathered(CompiledScanner().scan)
+    show("the same games by their moves", f"{games - len(set(records.moves().tolist())):,}")
+    show("records", f"{len(pickle.dumps(records, pickle.HIGHEST_PROTOCOL)) / games:6.1f} bytes a game")
     headers = measured("python-chess read_headers", lambda: read_all_headers(text))
     show("compiled to stdlib", f"{stdlib / compiled:6.1f} times")
     show("compiled to python-chess", f"{headers / compiled:6.1f} times")

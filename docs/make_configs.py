@@ -12,6 +12,8 @@ from pydantic.fields import FieldInfo
 
 from ttt_cli.config.render import flow
 from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.section import section_of
+from ttt_cli.config.selection import FilterConfig
 from ttt_cli.config.validate import aliases
 from ttt_cli.models.registry import MODULES, load
 
@@ -33,7 +35,9 @@ def tables() -> str:
         own = [key for key in params.model_fields if key not in shared]
         if own:
             parts.append(_table(f"`model` with `name: {name}`, besides", "model", params, own))
-    parts.append(_table("`data`", "data", DataConfig, DataConfig.model_fields))
+    plain = [key for key, info in DataConfig.model_fields.items() if section_of(info) is None]
+    parts.append(_table("`data`", "data", DataConfig, plain))
+    parts.append(_table("`data.filter`", "data.filter", FilterConfig, FilterConfig.model_fields))
     parts.append(_table("`solver`", "solver", SolverConfig, SolverConfig.model_fields))
     return "\n".join(parts)
 
@@ -76,6 +80,8 @@ def _values(entry: Mapping[str, Any]) -> str:
         return f"`{entry['const']}`"
     if entry.get("maxLength") == 1:
         return "one character"
+    if "enum" in entry.get("items", {}):
+        return f"list of {_values(entry['items'])}"
     bounds = " and ".join(text.format(f"{entry[key]:g}") for key, text in _BOUNDS.items() if key in entry)
     return f"{_TYPES[entry['type']]} {bounds}".rstrip()
 

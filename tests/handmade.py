@@ -29,7 +29,7 @@ RECORDS: tuple[Record, ...] = (
 NO_REPORT = ReadReport()
 REPORT = ReadReport(
     files=(
-        FileReport("a.pgn", "pgn", "00ff", 100, 5, 3, {"no result": 1, "bad date": 1}),
+        FileReport("a.pgn", "pgn", "00ff", 100, 5, 3, {"no result": 1, "bad date": 1}, {"duplicate": 2}),
         FileReport("b.csv", "csv", "11ee", 200, 4, 4, {}),
     ),
     problems=(

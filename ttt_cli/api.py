@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from ttt_cli.config.document import Document
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.config.validate import validate
-from ttt_cli.errors import DataError
+from ttt_cli.errors import DataError, RunError
+from ttt_cli.files import real_place
 from ttt_cli.fitted import Fit
+from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
 from ttt_cli.models.elo_unit import elo_unit
@@ -21,10 +24,13 @@ from ttt_cli.models.resolve import Resolved, resolve
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.runs.scale import POINTS
+from ttt_cli.runs.start import start_from
 from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.update import add_games, update_config
 
-__all__ = ["Run", "configure", "fit", "open_run", "read_games"]
+__all__ = ["Run", "configure", "fit", "open_run", "read_games", "update"]
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -58,14 +64,16 @@ def fit(
     config: str | os.PathLike[str] | Resolved | None = None,
     *,
     output: str | os.PathLike[str] | None = None,
+    start: Run | str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
     **overrides: Any,
 ) -> Run:
     """Infer every player's skill and store it as a run at `output`, or in memory.
 
-    `config` and `overrides` are those of `configure`: `fit(games, model="ttt", beta=480, tau=60)`. A fit that
-    does not converge is stored too; `run.meta.converged` tells. Raises RunError, before the work begins, when
-    `output` cannot be written; ConfigError; DataError when there are no games.
+    `config` and `overrides` are those of `configure`: `fit(games, model="ttt", beta=480, tau=60)`. `start`: a run whose
+    skills are the first guess for players of the same name; the result does not depend on it. A fit that does not
+    converge is stored too; `run.meta.converged` tells. Raises RunError, before the work begins, when `output` cannot be
+    written; ConfigError; DataError when there are no games.
     """
     if isinstance(config, Resolved) and overrides:
         raise TypeError("give overrides to configure(), not beside its result")
@@ -74,14 +82,71 @@ def fit(
         check_destination(output)
     if not len(games):
         raise DataError("there are no games to fit")
+    near = None if start is None else _opened(start)
+    timeline, fitted = _fitted(games, resolved, near, progress)
+    return _stored(games, timeline, fitted, resolved, output)
+
+
+def update(
+    run: Run | str | os.PathLike[str],
+    *sources: Source,
+    output: str | os.PathLike[str] | None = None,
+    overrides: Sequence[str] = (),
+    again: bool = False,
+    on_read: Callable[[Extended, DataConfig], None] | None = None,
+    progress: Progress = SILENT,
+) -> Run:
+    """Add the games of files to those of a run, fit them all from where it stood, and replace it, or write `output`.
+
+    The result is that of a fresh fit of all games, with the run's config and `KEY=VALUE` overrides on top. `on_read` is
+    called with all games, and how they were read, before inference begins. What stands at the place stays as it is
+    unless all goes well; a run in memory is not replaced. Raises ConfigError, DataError (for a file that the run was
+    made from, too, unless `again`) and RunError, as when another process replaced the run meanwhile.
+    """
+    before = _opened(run)
+    place = before.path if output is None else Path(output)
+    if place is not None:
+        check_destination(place)
+    resolved = update_config(before, overrides)
+    data = resolved.config.data
+    extended = add_games(before, sources, data, again=again, progress=progress)
+    if on_read:
+        on_read(extended, data)
+    timeline, fitted = _fitted(extended.games, resolved, before, progress)
+    if place and before.path and real_place(place) == real_place(before.path):
+        _refuse_replaced(before, before.path)
+    return _stored(extended.games, timeline, fitted, resolved, place)
+
+
+def _opened(run: Run | str | os.PathLike[str]) -> Run:
+    return run if isinstance(run, Run) else open_run(run, scale=[POINTS])
+
+
+def _fitted(games: Games, resolved: Resolved, start: Run | None, progress: Progress) -> tuple[Timeline, Fit]:
     data = resolved.config.data
     timeline = build_timeline(games, data.period, data.colours)
-    fitted = _infer(timeline, resolved, progress)
-    fitted = replace(fitted, elo_unit=elo_unit(resolved.model, fitted))
+    near = None if start is None else start_from(start, timeline)
+    fitted = _infer(timeline, resolved, near, progress)
+    return timeline, replace(fitted, elo_unit=elo_unit(resolved.model, fitted))
+
+
+def _stored(
+    games: Games,
+    timeline: Timeline,
+    fitted: Fit,
+    resolved: Resolved,
+    output: str | os.PathLike[str] | None,
+) -> Run:
     if output is None:
         return memory_run(games, timeline, fitted, resolved.config)
     write_run(output, games, timeline, fitted, resolved.config)
     return open_run(output)
+
+
+def _refuse_replaced(run: Run, path: Path) -> None:
+    """Raise RunError when another run stands where this one was."""
+    if open_run(path, scale=[POINTS]).meta.created != run.meta.created:
+        raise RunError("the run was replaced meanwhile", where=str(path), hint="update it again")
 
 
 def _path(key: str) -> tuple[str, ...]:
@@ -93,10 +158,11 @@ def _path(key: str) -> tuple[str, ...]:
     return ("solver" if key in SolverConfig.model_fields else "model", key)
 
 
-def _infer(timeline: Timeline, resolved: Resolved, progress: Progress) -> Fit:
+def _infer(timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress) -> Fit:
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
-        return resolved.model.fit(timeline, resolved.params, solver, on_sweep=_Sweeps(bar, solver.tol))
+        on_sweep = _Sweeps(bar, solver.tol)
+        return resolved.model.fit(timeline, resolved.params, solver, on_sweep=on_sweep, start=start)
 
 
 class _Sweeps:

@@ -68,7 +68,7 @@ def test_an_unknown_command_suggests_the_nearest_and_does_nothing(capsys: pytest
     assert main.run(["plyer", "morphy"]) == 2
     assert capsys.readouterr() == ("", "ttt: no command 'plyer'\nhint: did you mean `ttt player`?\n")
     assert main.run(["xyzzy"]) == 2
-    assert "commands are fit, player" in capsys.readouterr().err
+    assert "commands are fit, update, games, player" in capsys.readouterr().err
 
 
 def test_usage_errors_exit_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
 import math
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.render import flow, render
 from ttt_cli.config.schema import PERIODS, Config, DataConfig, ModelConfig, SolverConfig
+from ttt_cli.config.selection import EventSet, FilterConfig
 from ttt_cli.config.validate import validate
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.models.params import SkillParams
@@ -29,6 +30,17 @@ DATA = st.builds(
     columns=st.none() | st.lists(TEXT) | st.dictionaries(TEXT, TEXT),
     delimiter=st.none() | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1),
     encoding=st.none() | TEXT,
+    status=st.dictionaries(TEXT, st.floats(0, allow_infinity=False)),
+    odds=st.dictionaries(TEXT, st.floats(allow_nan=False, allow_infinity=False)),
+    filter=st.builds(
+        FilterConfig,
+        years=st.none()
+        | st.integers(1, 9999)
+        | st.sampled_from(["1850-1900", "-1900", "1850-", [1850, 1900]]),
+        players=st.lists(TEXT.filter(lambda text: text.strip() and not text.startswith("/"))),
+        exclude=st.lists(st.sampled_from(get_args(EventSet))),
+        min_games=st.integers(0, 100),
+    ),
 )
 SOLVER = st.builds(SolverConfig, tol=POSITIVE, max_sweeps=st.integers(1), accelerate=st.booleans())
 
@@ -51,7 +63,8 @@ def test_every_key_says_what_it_means() -> None:
     lines = render(config, SkillParams).splitlines()
     assert "  beta: 480                               # sd of one performance around skill, points" in lines
     keys = [line for line in lines if line.startswith("  ")]
-    fields = [*SkillParams.model_fields, *DataConfig.model_fields, *SolverConfig.model_fields]
+    data = [*DataConfig.model_fields, *FilterConfig.model_fields]  # `filter` is the last key of data
+    fields = [*SkillParams.model_fields, *data, *SolverConfig.model_fields]
     assert [line.split(":")[0].strip() for line in keys] == ["name", *fields]
     assert all("  # " in line for line in keys)
 

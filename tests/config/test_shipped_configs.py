@@ -6,6 +6,7 @@ import pytest
 
 from ttt_cli.config.load import read_document, shipped_configs
 from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.selection import FilterConfig
 from ttt_cli.models.registry import MODULES, load
 from ttt_cli.models.resolve import resolve
 
@@ -20,9 +21,12 @@ UNIT = re.compile(
 
 
 def leaves(name: str) -> dict[str, object]:
-    """Key paths of a shipped config and their values."""
+    """Key paths of a shipped config and their values; a section within a section is a value too, before its keys."""
     values = read_document(name).values
-    return {f"{section}.{key}": value for section, keys in values.items() for key, value in keys.items()}
+    paths = {f"{section}.{key}": value for section, keys in values.items() for key, value in keys.items()}
+    inner = paths.get("data.filter", {})
+    assert isinstance(inner, dict)
+    return paths | {f"data.filter.{key}": value for key, value in inner.items()}
 
 
 def test_every_model_has_its_config_and_no_config_is_without() -> None:
@@ -37,8 +41,11 @@ def test_a_config_loads_and_every_key_is_at_its_default(name: str) -> None:
     assert resolved.config.model.name == model
     plain = resolve(read_document(None, [f"model.name={model}"])).config.model_dump()
     for path, value in leaves(name).items():
-        section, key = path.split(".")
-        assert value == DELIBERATE.get((name, path), plain[section][key]), path
+        default: object = plain
+        for key in path.split("."):
+            assert isinstance(default, dict)
+            default = default[key]
+        assert value == DELIBERATE.get((name, path), default), path
 
 
 def test_a_variant_differs_where_it_says_so() -> None:
@@ -56,9 +63,9 @@ def test_a_config_holds_every_key_of_its_model(name: str) -> None:
 
 def test_ttt_holds_every_key_of_the_other_sections() -> None:
     found = leaves("ttt")
-    for section, schema in {"data": DataConfig, "solver": SolverConfig}.items():
+    for section, schema in {"data": DataConfig, "data.filter": FilterConfig, "solver": SolverConfig}.items():
         expected = [f"{section}.{key}" for key in schema.model_fields]
-        assert [path for path in found if path.startswith(f"{section}.")] == expected
+        assert [path for path in found if path.rpartition(".")[0] == section] == expected
 
 
 @pytest.mark.parametrize("name", shipped_configs())
@@ -68,7 +75,7 @@ def test_a_comment_with_the_unit_stands_above_every_key(name: str) -> None:
     for path in leaves(name):
         line = int(str(document.where(tuple(path.split(".")))).rpartition(":")[2])
         comment = []
-        while lines[line - 2 - len(comment)].startswith("  #"):
+        while lines[line - 2 - len(comment)].lstrip().startswith("#"):
             comment.append(lines[line - 2 - len(comment)])
         assert UNIT.search(" ".join(reversed(comment))), f"{path} has no comment with its unit"
 

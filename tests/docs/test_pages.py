@@ -13,12 +13,14 @@ import pytest
 from run_blocks import PAGES, ROOT, blocks_of, same
 
 from ttt_cli.api import fit, open_run, read_games
+from ttt_cli.cli import games
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.games import records
+from ttt_cli.games import records, sources
 from ttt_cli.games.dates import parse_date
 from ttt_cli.games.layout import SYNONYMS
 from ttt_cli.games.results import parse_result
 from ttt_cli.models.registry import MODULES, load
+from ttt_cli.views.games import HEADINGS
 
 DOCS = ROOT / "docs"
 
@@ -83,9 +85,23 @@ def test_the_reasons_are_those_of_the_readers_in_their_order() -> None:
     dropped = words(first_cells(section(page, "## Why a record is dropped")))
     assert dropped == list(records.DROP_REASONS)
     reported = words(first_cells(section(page, "## What else is reported")))
-    every = {value for name, value in vars(records).items() if name.isupper() and isinstance(value, str)}
-    actions = {records.DROPPED, records.REPAIRED, records.KEPT}
+    every = {
+        value
+        for module in (records, sources)
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, str)
+    }
+    actions = {records.DROPPED, records.REPAIRED, records.KEPT, sources.SKIPPED}
     assert set(reported) == every - actions - set(dropped) | {records.BAD_DATE}
+
+
+def test_the_sections_and_flags_of_the_games_command_are_described() -> None:
+    described = section(read("reading.md"), "## `ttt games`: what is there")
+    named = words(first_cells(described))
+    sections = [name for name in named if not name.startswith("--")]
+    assert sorted(sections) == sorted(HEADINGS)
+    flags = {option for parameter in games.command.params for option in parameter.opts}
+    assert {name for name in named if name.startswith("--")} < flags
 
 
 def test_the_columns_of_tables_are_those_that_are_found() -> None:
@@ -109,13 +125,23 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table in ("skills", "players", "games", "evidence"):
         described = words(first_cells(section(page, f"### {table}")))
         assert described == list(run.query(f"FROM {table} LIMIT 0")[0])
-    report = section(page, "### inputs, dropped, problems")
-    for table in ("inputs", "dropped", "problems"):
+    report = section(page, "### inputs, dropped, noticed, problems")
+    for table in ("inputs", "dropped", "noticed", "problems"):
         rows = re.findall(rf"^\| `{table}` \| (.*?) \|", report, flags=re.MULTILINE)
         assert words(rows) == list(run.query(f"FROM {table} LIMIT 0")[0])
     keys = [key for (key,) in run.query("SELECT key FROM meta")[1]]
     assert words(first_cells(section(page, "### meta"))) == keys
-    assert tables == {"skills", "players", "games", "evidence", "inputs", "dropped", "problems", "meta"}
+    assert tables == {
+        "skills",
+        "players",
+        "games",
+        "evidence",
+        "inputs",
+        "dropped",
+        "noticed",
+        "problems",
+        "meta",
+    }
 
 
 def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:

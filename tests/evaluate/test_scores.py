@@ -14,7 +14,8 @@ from tests.reference.ttt_ep import tilted
 from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.evaluate.scores import find_step, forecast, known_before, prequential, score
+from ttt_cli.evaluate.forecast import forecast, known_before
+from ttt_cli.evaluate.scores import find_step, prequential, score
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.models import registry, trueskill, ttt, ttt_d
 from ttt_cli.timeline import build_timeline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttt_cli.errors import DataError
-from ttt_cli.games.detect import recognise, refuse_foreign
+from ttt_cli.games.detect import is_parquet, recognise, refuse_foreign
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,22 @@ from ttt_cli.games.detect import recognise, refuse_foreign
         (b"date\twhite\tblack\tresult\n", "<stdin>", "csv"),
         (b"1858;Morphy;Anderssen;1\n", "games.txt", "csv"),
         (b"date,white\n1858,\"x\n[Event ''\"\n", "games.csv.xz", "csv"),
+        (b'{"white": "A", "black": "B"}\n', "<stdin>", "jsonl"),
+        (b'\n { "a\\"{b" :1,', "games.csv", "jsonl"),
+        (b'[\n  {"white":"A"},\n', "games.txt", "jsonl"),
+        (b"1,2", "games.ndjson.gz", "jsonl"),
+        (b'{"a remark", and another} 1. e4 e5 1-0\n', "<stdin>", "pgn"),
     ],
 )
 def test_kinds(head: bytes, name: str, kind: str) -> None:
     refuse_foreign(head, name, encoding=None)
     assert recognise(head, name) == kind
+
+
+def test_parquet_is_no_foreign_binary() -> None:
+    refuse_foreign(b"PAR1" + bytes(100), "games.parquet", encoding=None)
+    assert is_parquet(b"PAR1" + bytes(100))
+    assert not is_parquet(b"date,white\n")
 
 
 def test_neither() -> None:
@@ -44,7 +55,6 @@ def test_neither() -> None:
         (b"\n <HTML lang=en>", "a web page"),
         (b"PK\x03\x04rest", "a zip archive"),
         (b"%PDF-1.7", "a PDF"),
-        (b"PAR1rest", "Parquet"),
         (b"x" * 257 + b"ustar\x0000", "a tar archive"),
         (bytes(8) + b"DUCK" + bytes(80), "a database"),
         (bytes(range(256)), "a binary file"),

@@ -6,7 +6,8 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.games.layout import SYNONYMS, Layout, find_layout
+from ttt_cli.games.headers import FURTHER, SYNONYMS
+from ttt_cli.games.layout import Layout, find_layout
 
 
 def layout(*rows: str, **config: object) -> Layout:
@@ -17,7 +18,10 @@ def layout(*rows: str, **config: object) -> Layout:
     ("header", "expected"),
     [
         ("date,white,black,result", Layout(4, True, (0,), 1, 2, (3,), "text")),
-        ("Date,White Player,BLACK_PLAYER,Result,event", Layout(5, True, (0,), 1, 2, (3,), "text")),
+        (
+            "Date,White Player,BLACK_PLAYER,Result,event",
+            Layout(5, True, (0,), 1, 2, (3,), "text", further={"event": 4}),
+        ),
         ("black,white,weight,outcome,Year", Layout(5, True, (4,), 1, 0, (3,), "text", 2)),
         ("year,month,day,player1,player2,score1,score2", Layout(7, True, (0, 1, 2), 3, 4, (5, 6), "scores")),
         ("month,year,white,black,score", Layout(5, True, (1, 0), 2, 3, (4,), "text")),
@@ -37,9 +41,89 @@ def test_headers(header: str, expected: Layout) -> None:
     assert layout(header, "1,2,3,4") == expected
 
 
+@pytest.mark.parametrize(
+    ("header", "further"),
+    [
+        (
+            "date,white,black,result,Tournament,City,Rd,white_id,WhiteFideId,black_fide_id,variant,status,odds,giver",
+            {
+                "event": 4,
+                "site": 5,
+                "round": 6,
+                "white_id": 7,
+                "black_id": 9,
+                "variant": 10,
+                "status": 11,
+                "odds": 12,
+                "odds_giver": 13,
+            },
+        ),
+        ("date,white,black,result,games", {"games": 4}),
+        ("date,white_id,black_id,result", {}),  # players known by their numbers alone
+        ("date,white_id,black,black_id,result", {"black_id": 3}),
+    ],
+)
+def test_further_columns(header: str, further: dict[str, int]) -> None:
+    found = layout(header, "1,2,3,4")
+    assert found.further == further
+    names = header.split(",")
+    assert names[found.white] == ("white" if "white" in names else "white_id")
+    assert names[found.black] == ("black" if "black" in names else "black_id")
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "config", "expected"),
+    [  # result, kind, column of the score
+        ("date,white,black,score", "1858,A,B,1", {}, ((3,), "text", None)),
+        ("date,white,black,winner,score", "1858,A,B,A,1", {}, ((4,), "text", None)),
+        ("date,white,black,score,result", "1858,A,B,1,1", {}, ((4,), "text", None)),
+        ("date,white,black,games,score", "1858,A,B,9,5.5", {}, ((), "scores", 4)),
+        ("date,white,black,games,score", "1858,A,B,,½", {}, ((), "scores", 4)),
+        ("date,white,black,games,score", "1858,A,B,9,5-4", {}, ((4,), "text", None)),
+        ("date,white,black,games,score,result", "1858,A,B,9,5,", {}, ((5,), "text", 4)),
+        ("date,white,black,games,white_score", "1858,A,B,9,5", {}, ((), "scores", 4)),
+        ("date,white,black,games,white_score,black_score", "1858,A,B,9,5,4", {}, ((4, 5), "scores", None)),
+        ("date,white,black,games,x", "1858,A,B,9,5", {"columns": {"score": "x"}}, ((), "scores", 4)),
+        ("date,white,black,result,x", "1858,A,B,9,5", {"columns": {"score": "x"}}, ((4,), "text", None)),
+        ("date,white,black,score,x", "1858,A,B,9,5", {"columns": {"result": "x"}}, ((4,), "text", None)),
+        (
+            "1858,A,B,9,5",
+            "1859,A,B,1,0",
+            {"columns": ["date", "white", "black", "games", "score"]},
+            ((), "scores", 4),
+        ),
+        (
+            "1858,A,B,x,1",
+            "1859,A,B,x,0",
+            {"columns": ["date", "white", "black", "_", "score"]},
+            ((4,), "text", None),
+        ),
+    ],
+)
+def test_scores_of_matches(
+    header: str, row: str, config: dict[str, object], expected: tuple[tuple[int, ...], str, int | None]
+) -> None:
+    found = layout(header, row, **config)
+    assert (found.result, found.kind, found.score) == expected
+    assert found.outcome == (found.result if found.score is None else (*found.result, found.score, 3))
+
+
+def test_columns_that_are_used() -> None:
+    found = layout("x,month,year,white,black,score,weight,games,y,event", "1,2,3,4,5,6,7,8,9,0")
+    assert found.used == (1, 2, 3, 4, 5, 6, 7, 9)
+
+
+def test_a_table_with_names_for_sure() -> None:
+    rows = [["year", "white", "black", "result", "x"], ["1858", "A", "B", "1", "2"]]
+    assert find_layout(rows, DataConfig(header=False), "x", named=True).header
+    listed = DataConfig(columns=["date", "black", "white", "result", "_"])
+    assert find_layout(rows, listed, "x", named=True).white == 2
+
+
 def test_no_word_means_two_columns() -> None:
     words = [word for synonyms in SYNONYMS.values() for word in synonyms]
     assert len(words) == len(set(words))
+    assert set(FURTHER) < SYNONYMS.keys()
 
 
 def test_the_layout_of_the_first_published_sample() -> None:

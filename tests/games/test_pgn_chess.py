@@ -13,6 +13,10 @@ from ttt_cli.games.pgn_chess import read_pgn_chess
 from ttt_cli.games.records import Batch
 
 NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
+ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])
+MORE = st.sampled_from(
+    ["", '[WhiteFideId "1"]\n[BlackFideId "2"]\n', '[SetUp "1"]\n[FEN "8/8 w"]\n', '[Variant "Chess960"]\n']
+)
 COMMENTS = st.sampled_from(["", "{[%clk 1:00]} ", "{\n[White x]\n} ", "{\n\n} "])
 
 
@@ -22,8 +26,9 @@ def well_formed(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(0, 5))):
         result = draw(st.sampled_from(["1-0", "0-1", "1/2-1/2", "*"]))
         games.append(
-            f'[Event "?"]\n[Date "1858.??.??"]\n[White "{draw(NAMES)}"]\n[Black "{draw(NAMES)}"]\n'
-            f'[Result "{result}"]\n\n1. e4 {draw(COMMENTS)}e5 {result}\n\n'
+            f'[Event "?"]\n[Site "{draw(NAMES)}"]\n[Round "{draw(ROUNDS)}"]\n'
+            f'[Date "1858.??.??"]\n[White "{draw(NAMES)}"]\n[Black "{draw(NAMES)}"]\n'
+            f'[Result "{result}"]\n{draw(MORE)}\n1. e4 {draw(COMMENTS)}e5 {result}\n\n'
         )
     return "".join(games)
 
@@ -34,7 +39,7 @@ def records(
     return [
         (line, [text_of(value) for value in values])
         for batch in reader(blocks)
-        for line, *values in zip(*batch[:5], strict=True)
+        for line, *values in zip(*batch[:5], *batch.further.values(), strict=True)
     ]
 
 

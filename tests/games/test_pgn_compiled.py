@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import random
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
 from ttt_cli.games import pgn_compiled
 from ttt_cli.games.pgn import Scanner, scan_large_pgn
 from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.records import Batch
+from ttt_cli.games.streams import DamagedInputError
 from ttt_cli.games.text import plain_blocks
 
 SAMPLES = Path(__file__).parents[2] / "sample_pgn"
@@ -43,6 +45,7 @@ MOVES = st.sampled_from(
         ),
         *("{[%clk 1]}", '{\n[White "Z"]\n}', "{", ";x\n", "\n%x\n", "%", "[", "[x]", "(", ")", "$1", "O-O"),
         *("\t", "\f", '[Event "y"]'),
+        *("(1. d4 (d5) *)", "O-O-O", "0-0", "exd8=Q#", "Raxb1", "R1e2", "e.p.", "$12", "Nf3-g5", "h4"),
     ]
 )
 TAGS = st.sampled_from(
@@ -51,6 +54,23 @@ TAGS = st.sampled_from(
         *("\n", "\n", "\n", "\n\n", " ", "\t", '[ECO "C"]', '[ ECO  "" ]', '[A"b"]', '[White ""A""]'),
         *("; x\n", "%x\n", "\f", "\ufeff", "[Black B]", '[1 "x"]', "e4", "1-0\n", "1. e4\n"),
         *('[White "\\""]', '[Result "*"]'),
+        *(
+            '[Site "s"]',
+            '[site "S"]',
+            '[Round "1.2"]',
+            '[WhiteFideId "12"]',
+            '[BLACKFIDEID "3"]',
+            '[Variant "x"]',
+        ),
+        *(
+            '[Variant ""]',
+            '[SetUp "1"]',
+            '[Setup "0"]',
+            '[FEN "8/8/8 w - -"]',
+            '[FEN "?"]',
+            '[WhiteFideIx "1"]',
+        ),
+        '[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]',
     ]
 )
 
@@ -80,6 +100,10 @@ def both(content: bytes, blocks: Sequence[bytes] | None = None) -> int:
         FIRST.replace('[Result "1-0"]\n', "") + "\n1. e4 1/2\n",
         FIRST.replace("1-0", "1/2-1/2") + "\n1. e4 1/2-1/2\n",
         FIRST.replace("1-0", "*") + "\n*\n",
+        '[Site "s"]\n[Round "1"]\n[WhiteFideId "1"]\n[BlackFideId "2"]\n[Variant "v"]\n'
+        + FIRST
+        + "\n1. e4 1-0\n",
+        '[SetUp "1"]\n[FEN "8/8 w"]\n' + FIRST + "\n1. e4 (1. d4 (1. c4) d5) e5 1-0\n",
         FIRST.replace("1-0", "-") + "\nO-O 0-0 1-0-1 1/2-1 11-0 1-00 1/2/ **\n",
     ],
 )
@@ -185,3 +209,14 @@ def test_the_first_games_of_a_large_file(data: Path) -> None:
     with lzma.open(data / "pgn" / "players.pgn.xz") as file:
         content = b"".join(plain_blocks([file.read(1 << 24)], None, "players"))
     assert both(content, [content[i : i + 99_999] for i in range(0, len(content), 99_999)]) <= 2
+
+
+def test_what_came_before_damage_is_handed_over() -> None:
+    def blocks() -> Iterator[bytes]:
+        yield ((FIRST + "\n1. e4 1-0\n\n") * 5).encode()
+        raise DamagedInputError("cut short")
+
+    batches: list[Batch] = []
+    with pytest.raises(DamagedInputError):
+        batches.extend(CompiledScanner().scan(blocks()))
+    assert [len(batch.lines) for batch in batches] == [4]  # the fifth may go on

@@ -29,6 +29,7 @@ PIECES = [
 
 TAG_LINES = [
     *('[Event "x"]\n', '[White "A"]\n', '[Black "B"]\n', '[Date "1858"]\n', '[Result "1-0"]\n', '[Result "0-1"]\n'),
+    *('[Site "s"]\n', '[Round "1"]\n', '[site "S"]\n', '[WHITEFIDEID "1"]\n', '[SetUp "1"]\n', '[Setup "1"]\n'),
     *('[ECO "C"]\n', '[White ""A""]\n', '[white "A"]\n', '[White "A \\"B\\""]\n', '[Black "B " ]\n', '[Black "B'),
 ]  # fmt: skip
 PLAIN = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Date "1858"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
@@ -85,7 +86,8 @@ def scan(blocks: Iterable[bytes]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
     notes: list[tuple[object, ...]] = []
     for batch in scan_pgn(blocks):
-        rows += zip(batch.lines, batch.dates, batch.whites, batch.blacks, batch.results, strict=True)
+        assert batch.moves is not None
+        rows += zip(*batch[:5], *batch.further.values(), batch.moves.tolist(), strict=True)
         notes += batch.notes
     return rows + notes
 

@@ -11,6 +11,8 @@ from ttt_cli.games import pgn, pgn_moves
 from ttt_cli.games.names import text_of
 from ttt_cli.games.pgn import scan_pgn
 from ttt_cli.games.records import Note
+from ttt_cli.games.results import parse_result
+from ttt_cli.games.text import plain_blocks
 
 
 class Row(NamedTuple):
@@ -118,6 +120,82 @@ def test_broken_tags_are_repaired(written: str, name: str) -> None:
     rows, notes = scan(tags().replace('[White "A"]', written) + "\n1. e4 1-0\n\n" + SECOND)
     assert [row[1:] for row in rows] == [("1858", name, "B", "1-0"), C_D]
     assert notes == [Note(3, "malformed tag", f'White "{name}"', "repaired")]
+
+
+USUAL = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def further(more: str) -> dict[str, bytes]:
+    """The further columns of a game with these tags behind the others."""
+    batches = list(scan_pgn([(tags() + more + "\n1. e4 1-0\n").encode()]))
+    assert [len(batch.lines) for batch in batches] == [1]
+    return {name: column[0] for name, column in batches[0].further.items()}  # type: ignore[misc]
+
+
+def test_further_columns_are_the_values_of_their_tags() -> None:
+    more = '[Site "London"]\n[Round "2.1"]\n[WhiteFideId "1503014"]\n[blackfideid "4100018"]\n[Variant "Chess960"]\n'
+    assert further(more) == {
+        "event": b"x",
+        "site": b"London",
+        "round": b"2.1",
+        "white_id": b"1503014",
+        "black_id": b"4100018",
+        "variant": b"Chess960",
+    }
+    assert further("") == {
+        "event": b"x",
+        "site": b"",
+        "round": b"",
+        "white_id": b"",
+        "black_id": b"",
+        "variant": b"",
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "variant"),
+    [
+        ('[SetUp "1"]\n', b"set-up"),
+        ('[SetUp "0"]\n', b""),
+        ('[FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]\n', b"set-up"),
+        (f'[FEN "{USUAL}"]\n', b""),
+        (f'[SetUp "1"]\n[FEN "{USUAL}"]\n', b"set-up"),
+        (f'[FEN "{USUAL[:-11]} b KQkq - 0 1"]\n', b"set-up"),
+        ('[FEN ""]\n', b""),
+        ('[FEN "?"]\n', b""),
+        ('[Variant "King of the Hill"]\n[FEN "8/8 w"]\n', b"King of the Hill"),
+        ('[Variant ""]\n[SetUp "1"]\n', b"set-up"),
+    ],
+)
+def test_games_from_other_positions_are_set_up(more: str, variant: bytes) -> None:
+    assert further(more)["variant"] == variant
+
+
+def test_moves_of_games_that_follow_without_tags_are_their_own() -> None:
+    codes = [
+        int(code)
+        for batch in scan_pgn([(tags() + "\n1. e4 1-0\n\n1. d4 0-1\n\n" + tags() + "\n1. e4 1-0\n").encode()])
+        for code in batch.moves  # type: ignore[union-attr]
+    ]
+    assert codes[0] == codes[2] != codes[1] != 0
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\0\0"])
+def test_ends_of_lines_marks_and_nuls(start: str, end: str) -> None:
+    content = start + tags() + '\n1. e4 {\n[White "Z"]\n} 1-0\n\n\0' + SECOND + "\x1a"
+    blocks = plain_blocks([content.replace("\n", end).encode()], None, "games")
+    assert scan(b"".join(blocks)) == ([Row(1, *A_B), Row(11, *C_D)], [])
+
+
+@pytest.mark.parametrize(
+    ("written", "outcome"),
+    [("1 - 0", 2), ("1:0", 2), ("1/2", 1), ("0.5-0.5", 1), ("½-½", 1), ("0 : 1", 0), ("1/2 - 1/2", 1)],
+)
+def test_results_as_they_are_written(written: str, outcome: int) -> None:
+    rows, notes = scan(tags(result=written) + "\n1. e4 e5\n\n" + SECOND)
+    assert parse_result(rows[0].result) == outcome
+    assert notes == []
 
 
 def test_each_value_has_its_own_encoding() -> None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.results import parse_result, parse_results
+from ttt_cli.games.results import (
+    is_score,
+    match_result,
+    match_scores,
+    parse_result,
+    parse_results,
+    score_pair,
+)
 from ttt_cli.games.table import DRAW, LOSS, WIN
 
 
@@ -83,6 +90,73 @@ def test_goals_are_compared() -> None:
         ("1", "0"): WIN,
         ("", "2"): "no result",
     }
+
+
+@pytest.mark.parametrize(
+    ("raw", "pair"),
+    [
+        *[
+            ("400-200", (400, 200)),
+            ("5½:3½", None),
+            ("5.5:3,5", (5.5, 3.5)),
+            (("7", b"3.0"), (7, 3)),
+            (("½", "0"), (0.5, 0)),
+        ],
+        *[
+            ("", None),
+            ("1", None),
+            (("1", ""), None),
+            (("1",), None),
+            (("1", "x"), None),
+            (("1", "2", "3"), None),
+        ],
+    ],
+)
+def test_pairs_whatever_they_add_up_to(raw: object, pair: tuple[float, float] | None) -> None:
+    assert score_pair(raw) == pair  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("score", "games", "expected"),
+    [
+        *[
+            ("400", "600", ("400", "200")),
+            (b"5.5", b"9", ("5.5", "3.5")),
+            (" 0 ", " 1 ", ("0", "1")),
+            ("½", "", ("½", "0.5")),
+        ],
+        *[("123456.5", "250001", ("123456.5", "126544.5")), ("1", " ", ("1", "0"))],
+    ],
+)
+def test_scores_of_matches(score: object, games: object, expected: tuple[str, str]) -> None:
+    assert match_scores(score, games) == expected
+
+
+@pytest.mark.parametrize(
+    ("score", "games", "reason"),
+    [
+        *[("", "9", "no result"), ("*", "", "no result"), ("+", "", "forfeit"), ("x", "9", "unknown result")],
+        *[("10", "9", "unknown result"), ("5", "many", "unknown result")],
+    ],
+)
+def test_scores_that_are_none(score: str, games: str, reason: str) -> None:
+    pair = match_scores(score, games)
+    assert parse_results({pair: 1}, "scores") == {pair: reason}
+
+
+def test_a_match_stands_where_there_is_no_result() -> None:
+    assert match_result("1-0", "4", "9") == "1-0"
+    assert match_result(b" ", b"4", b"9") == "4-5"
+    assert match_result("", "", "9") == ""
+
+
+def test_texts_that_are_scores() -> None:
+    assert [text for text in ("1", "0.5", "½", "7,5", "", "-1", "1-0", "x") if is_score(text)] == [
+        "1",
+        "0.5",
+        "½",
+        "7,5",
+    ]
 
 
 _MIRRORED = {WIN: LOSS, LOSS: WIN, DRAW: DRAW}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.file_records import Coded, Interner
+from ttt_cli.games.coded import Coded, Texts
 from ttt_cli.games.words import Words
 
 
@@ -16,7 +19,7 @@ def test_numbers_are_those_of_a_dictionary(written: list[bytes]) -> None:
     known = {b"": 0}
     for word in written:
         assert words.number(word) == known.setdefault(word, len(known))
-    assert words.values == list(known)
+    assert list(words) == list(known)
 
 
 def test_growing_keeps_numbers() -> None:
@@ -29,24 +32,25 @@ def test_growing_keeps_numbers() -> None:
     assert [words.number(word) for word in written] == first
 
 
-@given(st.lists(st.lists(st.sampled_from([b"a", b"b", b"c", b""]), max_size=6), max_size=5), st.booleans())
-def test_an_interner_takes_coded_columns_as_it_takes_values(columns: list[list[bytes]], apart: bool) -> None:
-    plain, coded = Interner(), Interner()
-    words: list[bytes] = []
-    for column in columns:
-        if apart:
-            words = []
-        words += [word for word in dict.fromkeys(column) if word not in words]
-        codes = np.array([words.index(word) for word in column], np.int32)
-        numbers = coded.ids(Coded(words, codes))
-        names = list(coded)
-        assert [names[number] for number in numbers] == column
-        plain.ids(column)
-    assert set(plain) == set(coded)
+def test_other_processes_get_the_words_alone() -> None:
+    words = Words()
+    for word in (b"x", b"yy", b"x"):
+        words.number(word)
+    message = pickle.dumps(words)
+    assert len(message) < 1000
+    assert list(pickle.loads(message)) == [b"", b"x", b"yy"]
 
 
 def test_a_coded_column_is_a_sequence() -> None:
     column = Coded([b"x", b"y"], np.array([1, 0, 1], np.int32))
-    assert list(column) == [b"y", b"x", b"y"]
+    assert list(column) == [column[0], column[1], column[2]] == [b"y", b"x", b"y"]
     assert list(column[1:]) == [b"x", b"y"]
     assert len(column) == 3
+
+
+def test_texts_are_a_sequence() -> None:
+    texts = Texts(np.array([0, 1, 1, 3]), np.frombuffer(b"abc", np.uint8))
+    assert list(texts) == [b"a", b"", b"bc"] == list(Coded(texts, np.arange(3)))
+    assert texts[1:] == [b"", b"bc"]
+    with pytest.raises(IndexError):
+        texts[3]

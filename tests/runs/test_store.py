@@ -11,6 +11,7 @@ from ttt_cli.errors import RunError
 from ttt_cli.fitted import histories
 from ttt_cli.runs import store
 from ttt_cli.runs.destination import check_destination
+from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import memory_run, open_run
 from ttt_cli.timeline import build_timeline
 
@@ -91,6 +92,7 @@ def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
     assert run.query("SELECT file, reason, rows FROM dropped")[1] == [
         ("a.pgn", "no result", 1), ("a.pgn", "bad date", 1),
     ]  # fmt: skip
+    assert run.query("SELECT file, what, rows, file_number FROM noticed")[1] == [("a.pgn", "duplicate", 2, 0)]
     assert len(run.query("SELECT * FROM problems")[1]) == len(REPORT.problems)
     meta = run.meta
     assert (meta.model, meta.kind, meta.period, meta.first, meta.last) == (
@@ -198,3 +200,15 @@ def test_players_without_games_are_kept() -> None:
     ]
     assert run.stored_games().players == more
     assert np.array_equal(run.stored_games().white, games.white)
+
+
+def test_notes_of_the_model_are_kept_and_runs_without_them_have_none() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    noted = replace(fit_of(timeline), notes=("two players left out: A; B", "Ö"))
+    meta = memory_run(games, timeline, noted, CONFIG).meta
+    assert meta.notes == noted.notes
+    rows = [(key, value) for key, value in meta.to_rows() if key != "notes"]
+    assert RunMeta.from_rows(rows) == replace(meta, notes=())
+    with pytest.raises(RunError, match="lacks trace"):
+        RunMeta.from_rows((key, value) for key, value in rows if key != "trace")

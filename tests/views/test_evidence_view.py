@@ -73,6 +73,8 @@ def test_the_report_is_one_row_with_the_keys_that_scripts_rely_on() -> None:
     assert (facts["converged"], facts["sweeps"], facts["remaining_error"]) == (True, 7, 0.004)
     assert (facts["beta"], facts["tau"], facts["draw_margin"]) == (480.0, 60.0, 123.25)
     assert rows.title == (meta_of().describe(),)
+    noted = replace(meta_of(), notes=("2 players left out",))
+    assert evidence_report(noted).title == (meta_of().describe(), "2 players left out")
 
 
 def test_the_report_counts_weights_and_leaves_out_what_has_no_value() -> None:

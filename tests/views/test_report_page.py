@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
+from ttt_cli.views.report.facts import notes
 from ttt_cli.views.report.page import embedded, report_page
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -121,6 +123,12 @@ def test_a_template_sign_in_the_data_stays(tmp_path: Path) -> None:
 def test_what_did_not_converge_says_so(tmp_path: Path) -> None:
     write_small_run(tmp_path / "n.ttt", converged=False)
     assert "had not converged" in report_page(open_run(tmp_path / "n.ttt"))
+
+
+def test_the_notes_of_the_model_are_for_every_reader(run: Run) -> None:
+    noted = replace(run.meta, notes=("2 players left out: A < B",))
+    assert '<p class="note">2 players left out: A &lt; B</p>' in notes(noted, {"leftOut": 0})
+    assert notes(run.meta, {"leftOut": 0}) == ""
 
 
 def test_a_page_of_a_part_names_its_threshold(run: Run) -> None:

@@ -61,3 +61,13 @@ def test_what_was_found(meta: RunMeta) -> None:
 def test_not_converged_is_loud_and_an_unknown_error_is_called_so(meta: RunMeta) -> None:
     lines = list(found_lines(replace(meta, converged=False, remaining_error=math.inf, sweeps=1)))
     assert "NOT CONVERGED after 1 sweep, largest error left unknown" in lines
+
+
+def test_notes_of_the_model_come_last_and_long_ones_are_cut(meta: RunMeta) -> None:
+    long = "48 players left out: " + "; ".join(f"Player {i}" for i in range(48))
+    lines = list(found_lines(replace(meta, notes=("a short one", long))))
+    assert lines[-2] == "a short one"
+    assert lines[-1].endswith(" ...")
+    assert 200 < len(lines[-1]) <= 244
+    assert long.startswith(lines[-1].removesuffix(" ..."))
+    assert list(found_lines(replace(meta, notes=(long,)), everything=True))[-1] == long

@@ -81,8 +81,12 @@ def _report(run: Run, scores: bool, since: str | None, every: int, fmt: str | No
 
 
 def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> EvidenceGrid:
+    from ttt_cli.errors import ConfigError
     from ttt_cli.evaluate.grid import evidence_grid
+    from ttt_cli.views.evidence import SCORED, has_evidence
 
+    if not has_evidence(run.meta):
+        raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
     try:
         return evidence_grid(run, grid, overrides, jobs=jobs, progress=progress())
     except KeyboardInterrupt:

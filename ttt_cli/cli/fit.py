@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import VERBOSE, emit, say, voice
-from ttt_cli.cli.options import config_option, format_option, reader_option, set_option, verbosity_options
+from ttt_cli.cli.console import NORMAL, VERBOSE, emit, say, voice
+from ttt_cli.cli.options import format_option, reading_options, verbosity_options
 
 NOT_CONVERGED = 4
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
@@ -16,13 +16,12 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 
 @click.command("fit")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@config_option
-@set_option
+@reading_options
 @click.option(
     "-o", "--output", "output", metavar="RUN", help="The run to write; - streams the skills instead."
 )
+@click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
 @format_option
-@reader_option
 @verbosity_options
 @click.pass_context
 def command(
@@ -31,8 +30,8 @@ def command(
     config: str | None,
     overrides: tuple[str, ...],
     output: str | None,
+    start: str | None,
     fmt: str | None,
-    reader: str | None,
 ) -> None:
     """Read games from each FILE (PGN or CSV, - for stdin), infer every player's skill, write a run.
 
@@ -46,18 +45,22 @@ def command(
     from ttt_cli import api
     from ttt_cli.games.read import read_games
     from ttt_cli.runs.destination import check_destination
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.views.doubts import doubt_lines
     from ttt_cli.views.export import table_rows
     from ttt_cli.views.summary import found_lines, reading_lines
 
-    resolved = api.configure(config, (*overrides, *([f"data.reader={reader}"] if reader else [])))
+    resolved = api.configure(config, overrides)
     place = None if output == "-" else Path(output or default_output(files[0]))
     if place and (standing := check_destination(place)):
         say(f"{place} exists and will be replaced: {standing}")
+    near = None if start is None else open_run(start, scale=["points"])
     data = resolved.config.data
     games = read_games(files, data, progress=progress())
-    say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE))
-    run = api.fit(games, resolved, output=place, progress=progress())
-    say(*found_lines(run.meta))
+    if voice.level >= NORMAL:
+        say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE), *doubt_lines(games))
+    run = api.fit(games, resolved, output=place, start=near, progress=progress())
+    say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:
         say(f"{place} written")
     else:

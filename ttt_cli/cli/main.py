@@ -22,12 +22,15 @@ from ttt_cli.errors import TttError, nearest
 
 COMMANDS: Final = {
     "fit": "Read games, infer every player's skill, write a run.",
+    "update": "Add games to a run and infer all skills anew, from where they stood.",
+    "games": "What stands in files of games, and what became of it.",
     "player": "One player's history.",
     "players": "Who is in the run.",
     "top": "The best in a period, at their peaks, or the number ones.",
     "versus": "Two players: who would win, and their games.",
     "evidence": "How well the data support the parameters.",
     "tune": "The parameters that the games prefer, with standard errors.",
+    "compare": "Rating systems side by side on the same games.",
     "plot": "Figures: skill curves, games per year, evidence, the top through time.",
     "report": "One self-contained page of everything in a run.",
     "export": "The tables of a run, in any format.",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
 from ttt_cli.cli.console import FORMATS, QUIET, VERBOSE, voice
+from ttt_cli.errors import nearest
+from ttt_cli.games.records import EVENT_SETS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
 READERS: Final = ("scan", "chess")
+_COUNT: Final = click.IntRange(min=0)
+_SEVERAL: Final = {"metavar": "NAME", "multiple": True}
+_WORDS: Final = {"metavar": "WORDS", "multiple": True}
 
 run_option: Decorator[Any] = click.option(
     "-r", "--run", "run", metavar="RUN", help="The run to ask; default $TTT_RUN, else the newest *.ttt here."
@@ -45,9 +51,6 @@ set_option: Decorator[Any] = click.option(
     multiple=True,
     help="Set one key, for instance model.beta=600; may be repeated.",
 )
-reader_option: Decorator[Any] = click.option(
-    "--reader", type=click.Choice(READERS), help="Read PGN by its tags, or through python-chess."
-)
 
 
 def verbosity_options(command: Command) -> Command:
@@ -76,3 +79,87 @@ def _sets(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:
             voice.level = level
 
     return callback
+
+
+class _Flag(NamedTuple):
+    """A flag that sets a key of `data`."""
+
+    name: str
+    key: str
+    settings: dict[str, Any]
+
+    @property
+    def parameter(self) -> str:
+        return f"data_{self.key.replace('.', '_')}"
+
+
+def _flag(name: str, key: str, description: str, **settings: Any) -> _Flag:
+    return _Flag(name, key, {"help": description, **settings})
+
+
+def reading_options(command: Command) -> Command:
+    """-c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s.
+
+    The command sees them as the last of its `overrides`.
+    """
+
+    @wraps(command)
+    def wrapped(*args: Any, overrides: tuple[str, ...], **values: Any) -> Any:
+        given = [(flag.key, values.pop(flag.parameter)) for flag in _READING]
+        return command(*args, overrides=(*overrides, *_as_overrides(given)), **values)
+
+    for flag in reversed(_READING):
+        wrapped = click.option(flag.name, flag.parameter, **flag.settings)(wrapped)
+    return config_option(set_option(wrapped))  # type: ignore[no-any-return]
+
+
+def _as_overrides(given: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    """`KEY=VALUE` for each key for which there was a flag."""
+    from ttt_cli.config.render import flow
+
+    for key, value in given:
+        if not (value is None or value is False or value in ((), [])):
+            yield f"data.{key}={flow(value)}"
+
+
+def _check_years(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """Raise BadParameter, which names the flag, for what is no range of years."""
+    if value is not None:
+        from ttt_cli.config.selection import year_range
+
+        try:
+            year_range(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return value
+
+
+def _split_sets(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> list[str]:  # noqa: ARG001
+    """The names of all sets, of which one flag may give several. Raises BadParameter for what is none."""
+    names = [name.strip() for names in value for name in names.split(",") if name.strip()]
+    for name in names:
+        if name not in EVENT_SETS:
+            near = nearest(name, EVENT_SETS)
+            hint = f"did you mean {near}?" if near else f"sets are {', '.join(EVENT_SETS)}"
+            raise click.BadParameter(f"there is no set {name!r}; {hint}")
+    return names
+
+
+_READING: Final = (
+    _flag("--years", "filter.years", "Only games of 1850-1900, 1850- or -1900.", metavar="RANGE",
+          callback=_check_years),
+    _flag("--players", "filter.players", "Only games of these, names or /patterns/; repeatable.", **_SEVERAL),
+    _flag("--among", "filter.among", "Only games of these --players with each other.", is_flag=True),
+    _flag("--events", "filter.events", "Only events or sites with these words; repeatable.", **_WORDS),
+    _flag("--exclude", "filter.exclude", f"Leave out {', '.join(EVENT_SETS)}.", metavar="SET,...", multiple=True,
+          callback=_split_sets),
+    _flag("--exclude-events", "filter.exclude_events", "Leave out events or sites with these words; repeatable.",
+          **_WORDS),
+    _flag("--dedupe", "filter.dedupe", "Use only one of several records of the same game.", is_flag=True),
+    _flag("--min-games", "filter.min_games", "Leave out players with fewer games.", metavar="N", type=_COUNT),
+    _flag("--largest-group", "filter.largest_group", "Only the largest group of players tied by games.", is_flag=True),
+    _flag("--aliases", "aliases", "Further spellings of names, main,synonym,... a line.", metavar="FILE"),
+    _flag("--strict", "strict", "Make every problem with a file or record an error.", is_flag=True),
+    _flag("--max-errors", "max_errors", "Make more than N unusable records an error.", metavar="N", type=_COUNT),
+    _flag("--reader", "reader", "Read PGN by its tags, or through python-chess.", type=click.Choice(READERS)),
+)  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import say
 from ttt_cli.cli.figures import FIGURE_FORMATS, figure_format, save_figure
 from ttt_cli.cli.options import run_option, scale_option, verbosity_options
 
-KINDS = ("skills", "games", "evidence", "top")
+KINDS = ("skills", "games", "evidence", "top", "calibration")
 
 
 @click.command("plot")
@@ -18,7 +19,8 @@ KINDS = ("skills", "games", "evidence", "top")
     type=click.Choice(KINDS),
     default="skills",
     show_default=True,
-    help="Skill curves; games per year; the stored evidence grid; the mean of the top through time.",
+    help="Skill curves; games per year; the stored evidence grid; the mean of the top through time; "
+    "whether what was foreseen came true.",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(
@@ -30,6 +32,14 @@ KINDS = ("skills", "games", "evidence", "top")
     default=20,
     show_default=True,
     help="Games in the run for the top, and to be shown unasked.",
+)
+@click.option("--since", metavar="YEAR", help="Games foreseen from then on (calibration); default all.")
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Learn anew after so many periods (calibration).",
 )
 @click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
 @click.option(
@@ -45,6 +55,8 @@ def command(
     other: str | None,
     number: int,
     min_games: int,
+    since: str | None,
+    every: int,
     fmt: str | None,
     out: str | None,
     run: str | None,
@@ -57,12 +69,24 @@ def command(
     """
     if kind != "skills" and (names or other):
         raise click.UsageError(f"names and --with go with --kind skills, not {kind}")
+    if kind != "calibration" and (since or every > 1):
+        raise click.UsageError(f"--since and --every go with --kind calibration, not {kind}")
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.charts.figure import make_figure
 
     opened = open_run(run, scale)
     beside = open_run(other, scale) if other else None
-    figure = make_figure(opened, kind, names, other=beside, count=number, min_games=min_games)
+    figure = make_figure(
+        opened,
+        kind,
+        names,
+        other=beside,
+        count=number,
+        min_games=min_games,
+        since=since,
+        every=every,
+        progress=progress(),
+    )
     say(*figure.notes)
     save_figure(figure, out, fmt)

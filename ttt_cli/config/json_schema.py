@@ -54,11 +54,22 @@ def _model_schema(name: str, params: type[BaseModel], default: str) -> dict[str,
 
 
 def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without the titles that pydantic makes from names and that say nothing more."""
-    properties = schema.get("properties", {})
+    """Without the titles that pydantic makes from names and that say nothing more, sections in their places."""
+    definitions = schema.pop("$defs", {})
+    properties = {
+        key: _untitled(definitions[entry["$ref"].rpartition("/")[2]]) | _beside(entry)
+        if "$ref" in entry
+        else entry
+        for key, entry in schema.get("properties", {}).items()
+    }
     schema["properties"] = {
         key: {word: value for word, value in entry.items() if word != "title"}
         for key, entry in properties.items()
     }
     schema.pop("title", None)
     return schema
+
+
+def _beside(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What a key says of itself besides what its section is."""
+    return {word: value for word, value in entry.items() if word not in ("$ref", "default")}

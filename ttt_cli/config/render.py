@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from ttt_cli.config.schema import Config
+from ttt_cli.config.section import section_of
 from ttt_cli.config.yaml_text import parse_value
 
 _COMMENT_COLUMN = 40
@@ -27,11 +30,19 @@ def render(config: Config, params: type[BaseModel]) -> str:
 def _section(name: str, section: BaseModel, values: dict[str, Any], described: type[BaseModel]) -> list[str]:
     fields = type(section).model_fields | described.model_fields
     lines = [f"# {(type(section).__doc__ or name).splitlines()[0]}", f"{name}:"]
+    return [*lines, *_entries(values, fields, "  ")]
+
+
+def _entries(values: dict[str, Any], fields: dict[str, FieldInfo], indent: str) -> Iterator[str]:
+    """Lines of keys with what they mean; a section within a section stands below its key."""
     for key, value in values.items():
-        entry = f"  {scalar(key)}: {flow(value)}"
-        description = fields[key].description if key in fields else None
-        lines.append(f"{entry:<{_COMMENT_COLUMN}}  # {description}" if description else entry)
-    return lines
+        info = fields.get(key)
+        inner = section_of(info)
+        entry = f"{indent}{scalar(key)}: {flow(value)}" if inner is None else f"{indent}{scalar(key)}:"
+        description = info.description if info else None
+        yield f"{entry:<{_COMMENT_COLUMN}}  # {description}" if description else entry
+        if inner is not None:
+            yield from _entries(value, inner.model_fields, f"{indent}  ")
 
 
 def flow(value: Any) -> str:

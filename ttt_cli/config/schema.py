@@ -9,16 +9,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ttt_cli.config.section import Section
+from ttt_cli.config.selection import FilterConfig
+
 Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["known", "unknown"]
+NameMatching = Literal["clean", "folded", "full"]
+NotOnePerson = Literal["unnamed", "teams", "engines"]
 _NO_ANCHORS: list[str] = []
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day")
-
-
-class Section(BaseModel):
-    """A part of the config: unknown keys are errors, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+_UNNAMED: list[NotOnePerson] = ["unnamed"]
+_STATUSES = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
+_NO_ODDS: dict[str, float] = {}
 
 
 class DataConfig(Section):
@@ -36,7 +38,8 @@ class DataConfig(Section):
         Field(description="PGN through our tag scanner, or through python-chess"),
     ] = "scan"
     format: Annotated[
-        Literal["auto", "pgn", "csv"], Field(description="kind of input; auto: by content and name")
+        Literal["auto", "pgn", "csv", "tsv", "jsonl", "parquet"],
+        Field(description="kind of input; auto: by content and name; tsv: csv with tabs"),
     ] = "auto"
     header: Annotated[
         bool | None, Field(description="whether a CSV starts with column names; null: by its first line")
@@ -47,6 +50,37 @@ class DataConfig(Section):
     ] = None
     delimiter: Annotated[str | None, Field(min_length=1, max_length=1, description="null: detected")] = None
     encoding: Annotated[str | None, Field(description="null: UTF-8, else cp1252, value by value")] = None
+    names: Annotated[
+        NameMatching,
+        Field(
+            description="spellings of one name: clean: blanks, dots, titles; folded: also case and accents; "
+            "full: also First Last beside Last, First"
+        ),
+    ] = "full"
+    aliases: Annotated[str | None, Field(description="file of further spellings: main,synonym,...")] = None
+    ids: Annotated[bool, Field(description="whether a player with a FIDE id is known by it")] = True
+    drop: Annotated[
+        list[NotOnePerson],
+        Field(description="what is not one person and not used; the unnamed never are"),
+    ] = _UNNAMED
+    match_cap: Annotated[
+        float | None, Field(gt=0, description="most games that a match given as a score counts as; null: all")
+    ] = None
+    status: Annotated[
+        dict[str, Annotated[float, Field(ge=0)]],
+        Field(description="weight of the records of each status; 0: not used"),
+    ] = _STATUSES
+    odds: Annotated[
+        dict[str, float],
+        Field(description="Elo points of further odds, or instead of the usual ones"),
+    ] = _NO_ODDS
+    strict: Annotated[bool, Field(description="whether any problem with a file or record is an error")] = (
+        False
+    )
+    max_errors: Annotated[
+        int | None, Field(ge=0, description="most records that may be unusable; null: any number")
+    ] = None
+    filter: Annotated[FilterConfig, Field(description="which records are used")] = FilterConfig()
 
 
 class SolverConfig(Section):

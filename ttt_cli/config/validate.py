@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ttt_cli.config.document import Document, KeyPath, dotted
+from ttt_cli.config.section import section_of
 from ttt_cli.config.wording import complaint, meaning, shown, within
 from ttt_cli.errors import ConfigError, nearest
 
@@ -52,14 +53,17 @@ def check(
         instance = schema.model_validate(named, strict=True)
     except ValidationError as error:
         known = {key: dotted((*prefix, key)) for key in (*keys, *aliases(schema))}
+        known = dict(_inner_keys(schema, prefix)) | known
         for details in _by_key(error, list(named)):
             path, chosen = _deepest(details, named)
             written = (*prefix, *(spelled.get(str(key), key) for key in path[:1]), *path[1:])
             if chosen[0]["type"] == "extra_forbidden":
-                problems.append(unknown_key(written, known, document))
+                inner = section_of(schema.model_fields.get(str(path[0]))) if len(path) > 1 else None
+                beside = {key: dotted((*written[:-1], key)) for key in inner.model_fields} if inner else known
+                problems.append(unknown_key(written, beside, document))
             else:
-                hint = meaning(schema, str(path[0])) if path else None
-                problems.append(Problem(dotted(written) + complaint(chosen), document.where(written), hint))
+                complained = dotted(written) + complaint(chosen)
+                problems.append(Problem(complained, document.where(written), meaning(schema, path)))
         return None, problems
     return (None if problems else instance), problems
 
@@ -114,6 +118,13 @@ def _spellings(
             problems.append(Problem(message, document.where(path), "keep one of the two"))
         spelled[name] = key
     return spelled, problems
+
+
+def _inner_keys(schema: type[BaseModel], prefix: KeyPath) -> Iterator[tuple[str, str]]:
+    """Keys of the sections within a section, and where they stand."""
+    for name, info in schema.model_fields.items():
+        inner = section_of(info)
+        yield from ((key, dotted((*prefix, name, key))) for key in (inner.model_fields if inner else ()))
 
 
 def _plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from ttt_cli.config.document import KeyPath
 from ttt_cli.config.render import flow
+from ttt_cli.config.section import section_of
 
 _KINDS: Final = {
     "float_type": "a number",
@@ -43,11 +44,14 @@ def _wanted(detail: ErrorDetails) -> str:
     return wanted.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
 
 
-def meaning(schema: type[BaseModel], key: str) -> str | None:
-    """What a key means, its unit and its default, as far as they are written down."""
-    info = schema.model_fields.get(key)
+def meaning(schema: type[BaseModel], path: KeyPath) -> str | None:
+    """What the key at a path means, its unit and its default, as far as they are written down."""
+    info = schema.model_fields.get(str(path[0])) if path else None
     if info is None or info.description is None:
         return None
+    inner = section_of(info)
+    if inner is not None:
+        return meaning(inner, path[1:]) or info.description
     if info.is_required() or info.default_factory is not None:
         return info.description
     return f"{info.description}; default {flow(info.default)}"

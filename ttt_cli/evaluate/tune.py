@@ -10,6 +10,7 @@ from typing import Final, Literal
 import numpy as np
 
 from ttt_cli.config.schema import Config
+from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.climb import NoHeight, Place, Top, Vector, climb
 from ttt_cli.evaluate.grid import run_config, storing_points
 from ttt_cli.evaluate.tunable import coordinates, parse_keys
@@ -22,6 +23,7 @@ from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.timeline import Timeline, build_timeline
 
+SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
 COLOURS: Final = 1e-9  # points of advantage: at exactly 0 a fit forgets who had White, and can start no other
 ESTIMATE: Final = "estimate"
@@ -72,9 +74,11 @@ def tune(
     `overrides` change model and solver of the config (`model.draw_moments=split`); of a tuned parameter they give
     the start. Every fit on the way is kept in the run as an evidence point, also when the work is interrupted.
     What was `auto` or null becomes a number by being tuned; a white_advantage to `estimate` is tuned along.
-    Raises ConfigError for parameters that cannot be tuned, RunError.
+    Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be climbed, RunError.
     """
     resolved = run_config(run, overrides)
+    if not all(hasattr(resolved.params, key) for key in SCALES):
+        raise _without_slopes(resolved)
     chosen = parse_keys(keys, resolved)
     data = resolved.config.data
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
@@ -83,6 +87,13 @@ def tune(
         low, high = np.array([one.bounds for one in landscape.coordinates]).T
         top = climb(landscape.look, landscape.begin, low, high)
     return _describe(landscape, top)
+
+
+def _without_slopes(resolved: Resolved) -> ConfigError:
+    return ConfigError(
+        f"{resolved.model.NAME} has no evidence that can be climbed",
+        hint="`ttt compare --tune` tunes any system by what it foresees",
+    )
 
 
 class Landscape:
@@ -105,19 +116,24 @@ class Landscape:
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
         self.evaluations = self.sweeps = self.failed = 0
         self._near: Fit | None = None
-        lengths = (float(getattr(resolved.params, key)) for key in ("prior_sd", "beta"))
+        lengths = (float(getattr(resolved.params, key)) for key in SCALES)
         self.coordinates = coordinates(keys, *lengths)
         self.configured = self._numbers(keys)
         begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
         self.begin = np.array(list(begin))
 
     def look(self, at: Vector) -> Place:
-        """The evidence and its slopes at a place. Raises NoHeight where the fit does not converge."""
+        """The evidence and its slopes at a place.
+
+        Raises NoHeight where the fit does not converge, ConfigError when the model gives no slopes.
+        """
         values = self.values(at)
         params = with_overrides(self.resolved, values).params
         fit = self._fit(params)
         if fit.status.converged and math.isfinite(fit.log_evidence):
             found = self.resolved.model.gradient(self._timeline, params, fit)
+            if not found:
+                raise _without_slopes(self.resolved)
             slopes = np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
             if np.isfinite(slopes).all():
                 return Place(at, fit.log_evidence, slopes)

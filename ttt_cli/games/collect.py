@@ -1,88 +1,138 @@
-"""Games of several files as one table, with the account of what became of every record."""
+"""All files' records as one table, with the account of what became of every one of them."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.detect import Kind
-from ttt_cli.games.file_records import FileRecords, Ids, Interner
+from ttt_cli.games.file_columns import FileColumns
+from ttt_cli.games.file_records import FileRecords
 from ttt_cli.games.judge import Judged
-from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+from ttt_cli.games.ledger import Records, Texts, games_of
+from ttt_cli.games.pools import FURTHER, Pools
+from ttt_cli.games.records import DROP_REASONS, FAULT, SAME_PLAYER
+from ttt_cli.games.select import select
+from ttt_cli.games.table import FileReport, Games, Problem
+from ttt_cli.games.unify import identify
 
-_DTYPES: Final = {
-    "day": np.int32,
-    "precision": np.int8,
-    "white": np.int32,
-    "black": np.int32,
-    "outcome": np.int8,
-    "weight": np.float64,
-    "line": np.int64,
-    "file": np.int32,
-}
-_Columns = dict[str, NDArray[np.generic]]
+_DEFAULT: Final = DataConfig()
 
 
 class Collector:
-    """Takes the records of one file after the other and makes Games of them."""
+    """Takes the records of one file after the other and makes Records or Games of them all.
 
-    def __init__(self) -> None:
-        self._players = Interner()
-        self._columns: list[_Columns] = [{name: np.zeros(0, dtype) for name, dtype in _DTYPES.items()}]
+    With `everything`, Records keep all texts; else only those that names, filters and duplicates need.
+    Raises DataError when the alias file of `data` cannot be used.
+    """
+
+    def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False) -> None:
+        self._data = data
+        self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+        self._pools = Pools(FURTHER if everything else _needed(data, self._aliases))
+        self._parts = FileColumns(self._pools.columns)
         self._files: list[FileReport] = []
         self._problems: list[Problem] = []
 
     def add(self, records: FileRecords, kind: Kind, *, digest: str, size: int) -> FileReport:
-        """Judge the records of a file that has been read to its end, keep the games, report on the rest."""
-        judged = Judged(records, self._players)
-        used = judged.fault == 0
-        columns: _Columns = {name: getattr(judged, name)[used] for name in _DTYPES if name != "file"}
-        columns["file"] = np.full(int(used.sum()), len(self._files), np.int32)
-        self._columns.append(columns)
+        """Judge the records of a file that has been read to its end; report on those that cannot be games.
+
+        What names and filters do follows when all files have been read.
+        """
+        judged = Judged(records, self._pools, self._data)
+        fault = self._parts.add(judged, [note.line for note in records.rejects])
         notes = sorted([*records.rejects, *judged.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
-        dropped = Counter(note.reason for note in notes if note.action == "dropped")
-        report = FileReport(
-            records.path, kind, digest, size, records.rows, int(used.sum()), dict(dropped.most_common())
-        )
+        report = FileReport(records.path, kind, digest, size, records.rows, *_account(fault))
         self._files.append(report)
         return report
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Everything that was odd, file by file, by line."""
+        """Everything that was odd about single records, file by file, by line."""
         return tuple(self._problems)
 
     def games(self) -> Games:
         """All games in the order of their dates, then as read; players sorted by name. To be asked for once."""
-        days = np.concatenate([part["day"] for part in self._columns])
-        order = np.argsort(days, kind="stable")
-        parts, self._columns = self._columns, []
-        column = {name: np.concatenate([part.pop(name) for part in parts])[order] for name in _DTYPES}
-        players, number = self._sorted_players(column["white"], column["black"])
-        return Games(
-            date=column["day"],
-            date_precision=column["precision"],
-            white=number[column["white"]],
-            black=number[column["black"]],
-            outcome=column["outcome"],
+        return games_of(self.records())
+
+    def records(self) -> Records:
+        """All records, names united and filters applied. To be asked for once."""
+        records = self._united()
+        selected = select(records, self._data)
+        files = list(self._files)
+        for number, file in enumerate(files):
+            part = slice(*records.starts[number : number + 2].tolist())
+            used, dropped = _account(selected.fault[part])
+            noticed = {
+                what: int(rows[part].sum()) for what, rows in selected.noticed.items() if rows[part].any()
+            }
+            files[number] = replace(file, used=used, dropped=dropped, noticed=noticed)
+        return replace(records, fault=selected.fault, files=tuple(files))
+
+    def _united(self) -> Records:
+        """All records with their players, no filter applied."""
+        pools, column = self._pools, self._parts.joined()
+        written = (column["white_written"], column["black_written"])
+        texts = {name: Texts(column[name], tuple(pool.values)) for name, pool in pools.columns.items()}
+        status = texts.get("status")
+        ids = None
+        if self._data.ids and len(pools.columns["white_id"].values) > 1:
+            ids = (column["white_id"], column["black_id"], texts["white_id"].values)
+        who = identify(pools.names, written, self._data.names, self._aliases, ids=ids, status=status)
+        fault = column["fault"]
+        fault[(fault == 0) & (who.white == who.black)] = FAULT[SAME_PLAYER]
+        dates = pools.dates.parsed
+        names, nothing = tuple(pools.names.values), Texts(np.broadcast_to(np.uint8(0), len(fault)), ("",))
+        kept = {name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")}
+        return Records(
+            files=tuple(self._files),
+            starts=self._parts.starts,
+            line=column["line"],
+            date=Texts(column["date"], tuple(pools.dates.values)),
+            white_written=Texts(written[0], names),
+            black_written=Texts(written[1], names),
+            result=Texts(column["result"], tuple(text for text, _ in pools.results.values)),
+            event=kept["event"],
+            site=kept["site"],
+            round=kept["round"],
+            variant=kept["variant"],
+            status=kept["status"],
+            odds=kept["odds"],
+            date_day=np.array([date.day for date in dates], np.int32),
+            date_precision=np.array([date.precision for date in dates], np.int8),
+            tally=np.array([tally for _, tally in pools.results.values], np.float64).reshape(-1, 3),
+            players=who.players,
+            white=who.white,
+            black=who.black,
             weight=column["weight"],
-            offset=np.zeros(len(days)),
-            source_file=column["file"],
-            source_line=column["line"],
-            players=players,
-            report=ReadReport(tuple(self._files), self.problems),
+            offset=column["offset"],
+            moves=column["moves"],
+            fault=fault,
+            problems=self.problems,
         )
 
-    def _sorted_players(self, white: Ids, black: Ids) -> tuple[tuple[str, ...], Ids]:
-        """The players who have games, sorted, and the new number of each old one."""
-        names = np.array(list(self._players), object)
-        present = np.unique(np.concatenate([white, black]))
-        ranked = present[np.argsort(names[present], kind="stable")] if len(present) else present
-        number = np.zeros(len(names), np.int32)
-        number[ranked] = np.arange(len(ranked), dtype=np.int32)
-        return tuple(map(str, names[ranked])), number
+
+def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
+    """The further columns that names, filters and duplicates look at."""
+    chosen = data.filter
+    yield from ("event", "round", "white_id", "black_id")
+    if chosen.events or chosen.exclude or chosen.exclude_events:
+        yield from ("site", "variant", "odds")
+    if aliases.by_status:
+        yield "status"
+
+
+def _account(fault: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
+    """How many records are used, and how many are not for each reason, most frequent (then first met) first."""
+    codes, first, counts = np.unique(fault, return_index=True, return_counts=True)
+    ranked = sorted(zip((-counts).tolist(), first.tolist(), codes.tolist(), strict=True))
+    dropped = {DROP_REASONS[code - 1]: -count for count, _, code in ranked if code}
+    return len(fault) - sum(dropped.values()), dropped

@@ -4,42 +4,43 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
+from ttt_cli.games.columns import Table, join_rows, make_batch
 from ttt_cli.games.layout import Layout, find_layout
-from ttt_cli.games.records import BAD_ROW, DROPPED, Batch, Note
-from ttt_cli.games.results import ResultKind
-from ttt_cli.games.text import HEAD
+from ttt_cli.games.records import Batch, Note
+from ttt_cli.games.table_rows import Row, RowReader
+from ttt_cli.games.text import BLOCK, HEAD, LARGE, peek
 
 DELIMITERS: Final = (",", "\t", ";", "|")
-ROW_LINES: Final = 50  # lines that one row may take; more means a quote that is never closed
 LINE_LIMIT: Final = 1 << 24  # bytes
-_END: Final = "\0end\0"  # NULs never reach us, so no row looks like this
-
-_Row = list[str]
 
 
-class Table(NamedTuple):
-    """A table about to be read: what its columns hold, and its records."""
-
-    kind: ResultKind
-    batches: Iterator[Batch]
-
-
-def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
+def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
     """Open a table given as blocks with LF line ends; the first block holds the sample that tells its layout.
 
+    Tables of `large` bytes or more are read by compiled code, which says the same.
     Raises ConfigError and DataError when its columns cannot be told (see `find_layout`).
     """
     first = next(blocks, b"")
     sample, complete = _sample(first)
-    delimiter = data.delimiter or find_delimiter(sample)
+    delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
     rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
     layout = find_layout(rows or [sample[:1]], data, name)
-    return Table(layout.kind, _batches(chain([first], blocks), delimiter, layout))
+    head, blocks = peek(chain([first], blocks), large)
+    if len(head) < large or not delimiter.isascii() or delimiter in '"\n':
+        return Table(layout.kind, read_rows(_pieces(blocks), delimiter, layout))
+    from ttt_cli.games.delimited_compiled import scan_rows
+
+    return Table(layout.kind, scan_rows(_pieces(blocks), delimiter, layout))
+
+
+def _pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, no more than BLOCK at a time."""
+    return (block[start : start + BLOCK] for block in blocks for start in range(0, len(block), BLOCK))
 
 
 def _sample(first: bytes) -> tuple[list[str], list[str]]:
@@ -60,117 +61,71 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=merit)
 
 
-def _batches(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
-    splitter = _Splitter(delimiter, layout.width)
-    header = layout.header
+def whole_lines(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The same bytes cut behind the ends of lines, and whether they are the last, which may end otherwise.
+
+    Raises DataError when a line is longer than LINE_LIMIT.
+    """
     rest = b""
-    for block in chain(blocks, [None]):
-        data = rest + (block or b"")
+    for block in blocks:
+        data = rest + block
+        cut = data.rfind(b"\n") + 1
+        yield data[:cut], False
+        rest = data[cut:]
         if len(rest) > LINE_LIMIT:
             raise DataError(f"a line is longer than {LINE_LIMIT >> 20} MB", hint="is it a table of games?")
-        cut = len(data) if block is None else data.rfind(b"\n") + 1
-        data, rest = data[:cut], data[cut:]
+    yield rest, True
+
+
+def read_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
+    """The records of a table given as blocks; where they are cut makes no difference."""
+    splitter = _Splitter(RowReader(delimiter, layout.width))
+    header = layout.header
+    for data, final in whole_lines(blocks):
         lines = data.removesuffix(b"\n").decode("utf-8", "surrogateescape").split("\n") if data else []
-        numbers, rows = splitter.split(lines, final=block is None)
+        numbers, rows = splitter.split(lines, final=final)
         if header and rows:
             numbers, rows, header = numbers[1:], rows[1:], False
-        rejects = splitter.take_rejects()
+        rejects = splitter.reader.take_rejects()
         if rows or rejects:
-            yield _columns(numbers, rows, rejects, layout)
+            yield _batch(layout, numbers, rows, rejects)
 
 
-def _columns(numbers: Sequence[int], rows: list[_Row], rejects: list[Note], layout: Layout) -> Batch:
+def _batch(layout: Layout, numbers: Sequence[int], rows: list[Row], rejects: list[Note]) -> Batch:
     columns = list(zip(*rows, strict=True)) or [()] * layout.width
-
-    def picked(indices: tuple[int, ...]) -> Sequence[str | tuple[str, ...]]:
-        parts = [columns[index] for index in indices]
-        return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-
-    return Batch(
-        lines=numbers,
-        dates=picked(layout.date),
-        whites=columns[layout.white],
-        blacks=columns[layout.black],
-        results=picked(layout.result),
-        weights=None if layout.weight is None else columns[layout.weight],
-        rejects=rejects,
-    )
+    return make_batch(layout, numbers, dict(enumerate(columns)), join_rows, rejects)
 
 
 class _Splitter:
-    """Cuts lines into rows of `width` fields; a row may take several lines when a quoted field does."""
+    """Cuts blocks of lines into rows; a row may go on in the next block."""
 
-    def __init__(self, delimiter: str, width: int) -> None:
-        self._delimiter = delimiter
-        self._width = width
+    def __init__(self, reader: RowReader) -> None:
+        self.reader = reader
         self._next = 1  # number of the first line not yet read
         self._open: list[str] = []  # lines of a row that is not complete
-        self._rejects: list[Note] = []
 
-    def take_rejects(self) -> list[Note]:
-        """The rows that did not have `width` fields, since last asked."""
-        taken, self._rejects = self._rejects, []
-        return taken
-
-    def split(self, lines: list[str], *, final: bool) -> tuple[Sequence[int], list[_Row]]:
+    def split(self, lines: list[str], *, final: bool) -> tuple[Sequence[int], list[Row]]:
         """Line numbers and fields of the rows that are complete; blank lines are no rows."""
         lines = self._open + lines
-        rows = self._parse(lines)
-        if rows is None or len(rows) != len(lines):  # rows of several lines, or a quote left open
+        read = self.reader.read_all(lines, self._next)
+        if read is None:
             return self._split_slowly(lines, final=final)
         self._open = []
-        first, self._next = self._next, self._next + len(lines)
-        if all(len(row) == self._width for row in rows):
-            return range(first, self._next), rows
-        numbered = [(number, row) for number, row in enumerate(rows, first) if self._fits(number, row)]
-        return [number for number, _ in numbered], [row for _, row in numbered]
+        self._next += len(lines)
+        return read
 
-    def _split_slowly(self, lines: list[str], *, final: bool) -> tuple[Sequence[int], list[_Row]]:
+    def _split_slowly(self, lines: list[str], *, final: bool) -> tuple[Sequence[int], list[Row]]:
         numbers: list[int] = []
-        rows: list[_Row] = []
+        rows: list[Row] = []
         at = 0
         while at < len(lines):
-            taken, row = self._next_row(lines, at)
-            if row is None and not final and len(lines) - at < ROW_LINES:
+            taken, row = self.reader.read(lines, at, self._next, final=final)
+            if not taken:
                 break
-            if row is None or (taken > 1 and len(row) != self._width):
-                self._reject(self._next, lines[at], "a quote is not closed, or closed within a field")
-                taken = 1
-            elif self._fits(self._next, row):
+            if row is not None:
                 numbers.append(self._next)
                 rows.append(row)
             at += taken
             self._next += taken
         self._open = lines[at:]
         return numbers, rows
-
-    def _next_row(self, lines: list[str], at: int) -> tuple[int, _Row | None]:
-        """How many lines the row beginning at line `at` takes, and its fields; None when it does not end."""
-        taken = chain((line + "\n" for line in islice(lines, at, at + ROW_LINES)), [_END])
-        reader = csv.reader(taken, delimiter=self._delimiter, strict=True)
-        try:
-            row = next(reader)
-        except csv.Error:
-            return 1, None
-        return reader.line_num, row
-
-    def _parse(self, lines: list[str]) -> list[_Row] | None:
-        """The rows in these lines; None when the last one does not end in them."""
-        try:
-            rows = list(csv.reader(chain(lines, [_END]), delimiter=self._delimiter, strict=True))
-        except csv.Error:
-            return None
-        return rows[:-1] if rows[-1] == [_END] else None
-
-    def _fits(self, number: int, row: _Row) -> bool:
-        """Whether a row has all its fields; empty ones beyond are cut off, and a blank row is no row."""
-        if len(row) > self._width and not any(row[self._width :]):
-            del row[self._width :]
-        if len(row) == self._width:
-            return True
-        if any(cell.strip() for cell in row):
-            self._reject(number, self._delimiter.join(row), f"{len(row)} fields instead of {self._width}")
-        return False
-
-    def _reject(self, number: int, text: str, why: str) -> None:
-        self._rejects.append(Note(number, BAD_ROW, f"{why}: {text[:80]}", DROPPED))

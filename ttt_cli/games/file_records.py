@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Final, overload
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.coded import Coded, Codes
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.results import ResultKind
 
 Ids = NDArray[np.int32]
-_COLUMNS: Final = ("dates", "whites", "blacks", "results", "weights")
 
-
-class Coded(Sequence[bytes]):
-    """A column of values as numbers, shape (n,), of words in a list, which may grow afterwards."""
-
-    def __init__(self, words: list[bytes], codes: Ids) -> None:
-        self.words = words
-        self.codes = codes
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @overload
-    def __getitem__(self, index: int) -> bytes: ...
-    @overload
-    def __getitem__(self, index: slice) -> Coded: ...
-    def __getitem__(self, index: int | slice) -> bytes | Coded:
-        if isinstance(index, slice):
-            return Coded(self.words, self.codes[index])
-        return self.words[int(self.codes[index])]
+DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
+_PIECE: Final = 1 << 20  # records looked at at a time
+_NOTHING: Final = (b"",)  # the words of a column that is not there
 
 
 class Interner(dict[Hashable, int]):
     """Numbers distinct values in the order in which they are first asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._words: list[bytes] = []  # of the Coded columns seen last
-        self._numbers: Ids = np.zeros(0, np.int32)  # of these words, -1 where not asked for
 
     def __missing__(self, value: Hashable) -> int:
         number = self[value] = len(self)
@@ -49,65 +28,180 @@ class Interner(dict[Hashable, int]):
 
     def ids(self, values: Sequence[Hashable]) -> Ids:
         """The numbers of values, shape (n,)."""
-        if isinstance(values, Coded):
-            return self._recoded(values)
         return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
 
-    def _recoded(self, column: Coded) -> Ids:
-        """Our numbers instead of those of the column, without an object for each value."""
-        if column.words is not self._words:
-            self._words, self._numbers = column.words, np.zeros(0, np.int32)
-        if len(self._numbers) < len(self._words):
-            room = np.full(2 * len(self._words), -1, np.int32)
-            room[: len(self._numbers)] = self._numbers
-            self._numbers = room
-        numbers = self._numbers[column.codes]
-        unknown = np.unique(column.codes[numbers < 0])
-        if len(unknown):
-            self._numbers[unknown] = [self[self._words[code]] for code in unknown.tolist()]
-            numbers = self._numbers[column.codes]
-        return numbers
+
+class _Column:
+    """One column, or several that share their values, gathered piece by piece and then made one."""
+
+    def __init__(self) -> None:
+        self._known = Interner()
+        self._words: Sequence[Hashable] | None = None  # what all pieces are numbers of; None: of `_known`
+        self._pieces: dict[str, list[Codes]] = {}
+        self._values: Sequence[Hashable] | None = None  # once all pieces are one
+
+    def add(self, name: str, values: Sequence[Hashable]) -> None:
+        words = values.words if isinstance(values, Coded) else None
+        if not any(self._pieces.values()):
+            self._words = words
+        elif words is not self._words:
+            self._renumber()
+            values, words = list(values), None
+        codes = values.codes if isinstance(values, Coded) and words is not None else self._known.ids(values)
+        self._pieces.setdefault(name, []).append(_narrow(codes))
+        self._values = None
+
+    def values(self) -> Sequence[Hashable]:
+        """The distinct values in the order in which they first come, in one column after the other."""
+        if self._values is None:
+            words = list(self._known) if self._words is None else self._words
+            for pieces in self._pieces.values():
+                pieces[:] = [np.concatenate(pieces)]
+            chosen = _by_first_place([codes for (codes,) in self._pieces.values()], len(words))
+            number = _narrow(np.broadcast_to(np.int32(len(chosen)), len(words)))
+            number[chosen] = np.arange(len(chosen))
+            for pieces in self._pieces.values():
+                pieces[:] = [number[pieces[0]]]
+            self._words = self._values = Coded(words, chosen)
+        return self._values
+
+    def ids(self, name: str) -> Ids:
+        """The number of each record's value among the distinct ones."""
+        self.values()
+        return self._pieces[name][0].astype(np.int32)
+
+    def _renumber(self) -> None:
+        """Make all pieces numbers of `_known`."""
+        if self._words is not None:
+            number = self._known.ids(self._words)
+            for pieces in self._pieces.values():
+                pieces[:] = [_narrow(number[codes]) for codes in pieces]
+            self._words = None
 
 
 class FileRecords:
     """Gathers batches of one file; nothing is judged before the whole file is seen.
 
-    `dates`, `names` (both players'), `results` and `weights` hold the distinct values; `rejects` are the
-    records that the reader could not split into columns, `notes` the oddities it met.
+    Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further
+    ones that batches have, where a batch without a column counts as empty texts. `rejects` are the records that
+    the reader could not split into columns, `notes` the oddities it met.
     """
 
     def __init__(self, path: str, kind: ResultKind = "text") -> None:
         self.path = path
         self.kind = kind
-        self.dates, self.names, self.results, self.weights = (Interner() for _ in range(4))
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
-        self._lines: list[NDArray[np.int64]] = []
-        self._ids: dict[str, list[Ids]] = {name: [] for name in _COLUMNS}
+        self._count = 0
+        self._lines: list[Codes] = []
+        self._moves: list[NDArray[np.int64]] = []
+        names = _Column()
+        self._columns = {DATES: _Column(), WHITES: names, BLACKS: names, RESULTS: _Column()}
+        self._further: list[str] = []
+
+    def __len__(self) -> int:
+        return self._count
 
     @property
     def rows(self) -> int:
         """Records seen, those rejected by the reader included."""
-        return sum(map(len, self._lines)) + len(self.rejects)
+        return self._count + len(self.rejects)
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Names of the further columns that batches had."""
+        return tuple(self._further)
+
+    @property
+    def dates(self) -> Sequence[Hashable]:
+        """The distinct dates."""
+        return self.distinct(DATES)
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """The distinct names of both players."""
+        return self.distinct(WHITES)
+
+    @property
+    def results(self) -> Sequence[Hashable]:
+        """The distinct results."""
+        return self.distinct(RESULTS)
+
+    @property
+    def weights(self) -> Sequence[Hashable]:
+        """The distinct weights, none when there is no such column."""
+        return self.distinct(WEIGHTS) if WEIGHTS in self._columns else ()
 
     def add(self, batch: Batch) -> None:
         """Take in the next records."""
         self.rejects += batch.rejects
         self.notes += batch.notes
-        self._lines.append(np.asarray(batch.lines, np.int64))
-        self._ids["dates"].append(self.dates.ids(batch.dates))
-        self._ids["whites"].append(self.names.ids(batch.whites))
-        self._ids["blacks"].append(self.names.ids(batch.blacks))
-        self._ids["results"].append(self.results.ids(batch.results))
+        count = len(batch.lines)
+        if not count:
+            return
+        columns = {DATES: batch.dates, WHITES: batch.whites, BLACKS: batch.blacks, RESULTS: batch.results}
         if batch.weights is not None:
-            self._ids["weights"].append(self.weights.ids(batch.weights))
+            columns[WEIGHTS] = batch.weights
+        columns |= batch.further
+        for name in columns:
+            if name not in self._columns:
+                self._columns[name] = _missing(name, self._count)
+        self._further = list(dict.fromkeys([*self._further, *batch.further]))
+        for name, column in self._columns.items():
+            column.add(name, columns[name] if name in columns else _nothing(count))
+        self._lines.append(_narrow(np.asarray(batch.lines, np.int64)))
+        self._moves.append(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
+        self._count += count
+
+    def distinct(self, column: str) -> Sequence[Hashable]:
+        """The distinct values of a column, those that `ids` gives the numbers of."""
+        return self._columns[column].values() if column in self._columns else _NOTHING
 
     def ids(self, column: str) -> Ids:
-        """Which distinct value each record has in a column of the batches, shape (records,)."""
-        self._ids[column] = [np.concatenate([np.zeros(0, np.int32), *self._ids[column]])]
-        return self._ids[column][0]
+        """Which distinct value each record has in a column, shape (records,)."""
+        if column not in self._columns or not self._count:
+            return np.zeros(self._count, np.int32)
+        return self._columns[column].ids(column)
 
     def lines(self) -> NDArray[np.int64]:
         """First line of each record, shape (records,)."""
-        self._lines = [np.concatenate([np.zeros(0, np.int64), *self._lines])]
-        return self._lines[0]
+        self._lines = [np.concatenate(self._lines)] if self._lines else []
+        return self._lines[0].astype(np.int64) if self._lines else np.zeros(0, np.int64)
+
+    def moves(self) -> NDArray[np.int64]:
+        """Hash of each record's moves, 0 where there are none, shape (records,)."""
+        self._moves = [np.concatenate([np.zeros(0, np.int64), *self._moves])]
+        return self._moves[0]
+
+
+def _missing(name: str, count: int) -> _Column:
+    column = _Column()
+    if count:
+        column.add(name, _nothing(count))
+    return column
+
+
+def _nothing(count: int) -> Coded:
+    return Coded(_NOTHING, np.zeros(count, np.int32))
+
+
+def _by_first_place(columns: Sequence[Codes], words: int) -> Codes:
+    """The codes below `words` that columns hold, in the order in which they first come."""
+    place = np.full(words, -1, np.int64)
+    after = sum(map(len, columns))
+    for codes in reversed(columns):
+        for stop in range(len(codes), 0, -_PIECE):
+            piece = codes[max(0, stop - _PIECE) : stop]
+            place[piece[::-1]] = np.arange(
+                after - 1, after - 1 - len(piece), -1
+            )  # of equal codes the last counts
+            after -= len(piece)
+    present = np.flatnonzero(place >= 0)
+    return _narrow(present[np.argsort(place[present])])
+
+
+def _narrow(codes: Codes) -> Codes:
+    """The same numbers, none below 0, in the fewest bytes that hold them."""
+    largest = int(codes.max(initial=0))
+    fitting = np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.int32
+    return codes.astype(fitting if largest < 1 << 31 else np.int64, copy=True)

@@ -1,74 +1,126 @@
-"""Judging the records of a file: which are games, and why the others are not."""
+"""Judging the records of a file: what each says, which can be games, and why the others cannot."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable
-from typing import Final
+from collections.abc import Hashable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.dates import parse_date
-from ttt_cli.games.file_records import FileRecords, Ids, Interner
-from ttt_cli.games.names import clean_name, not_a_player, text_of
-from ttt_cli.games.records import BAD_DATE, BAD_WEIGHT, DROP_REASONS, DROPPED, REPAIRED, SAME_PLAYER, Note
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.file_records import FileRecords
+from ttt_cli.games.ledger import Codes, narrow
+from ttt_cli.games.names import text_of
+from ttt_cli.games.pools import Pools
+from ttt_cli.games.records import (
+    BAD_DATE,
+    DROP_REASONS,
+    DROPPED,
+    FAULT,
+    KEPT,
+    REPAIRED,
+    SAME_PLAYER,
+    UNKNOWN_STATUS,
+    Note,
+)
 from ttt_cli.games.results import parse_results
+from ttt_cli.games.tallies import NO_TALLY, cap_factor, games_text, tally_of
+from ttt_cli.games.weighing import Weighing
 
-_CODES: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: no fault
-_NOBODY: Final = -1
+Faults = NDArray[np.int8]
 
 
 class Judged:
-    """What became of each record; every distinct value is read once.
+    """What became of each record that could be split into columns; every distinct value is read once.
 
-    Columns have shape (records,): `day` since 1970-01-01, `precision`, `white` and `black` (numbers in
-    `players`), `outcome`, `weight`, `line`. `fault` is 0 for a game, else 1 + the index in DROP_REASONS of
-    the first that applies, and then the other columns mean nothing. `notes` tells of every record that is
-    dropped or repaired.
+    `columns` holds numbers in the pools by the names of the columns of `ledger.Records` and of `pools`, each of shape
+    (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight` and `offset` are
+    None where they are 1 and 0 throughout. `fault` is 0 for a game, else 1 + the index in DROP_REASONS of the first
+    reason that applies. `notes` tells of every record that is dropped or repaired.
     """
 
-    def __init__(self, records: FileRecords, players: Interner) -> None:
-        self._written = records
-        self._dates, self._results = records.ids("dates"), records.ids("results")
-        self._whites, self._blacks = records.ids("whites"), records.ids("blacks")
-        self.line = records.lines()
-        dates = [parse_date(_joined(raw, "-")) for raw in records.dates]
-        self.day = np.array([date.day for date in dates], np.int32)[self._dates]
-        self.precision = np.array([date.precision for date in dates], np.int8)[self._dates]
-        self._repaired = np.array([date.repaired for date in dates], np.bool_)[self._dates]
-        self._names = [clean_name(raw) for raw in records.names]
-        nobody = [not_a_player(name) for name in self._names]
-        number = [_NOBODY if why else players[name] for name, why in zip(self._names, nobody, strict=True)]
-        self.white = np.array(number, np.int32)[self._whites]
-        self.black = np.array(number, np.int32)[self._blacks]
-        counts = np.bincount(self._results, minlength=len(records.results)).tolist()
-        outcomes = parse_results(dict(zip(records.results, counts, strict=True)), records.kind)
-        read = [outcomes[raw] for raw in records.results]
-        self.outcome = np.array([_NOBODY if isinstance(o, str) else o for o in read], np.int8)[self._results]
-        self.weight = _weights(records)
-        nameless = _codes(nobody)
-        self.fault = _first_fault(
-            _earlier(nameless[self._whites], nameless[self._blacks]),
-            (self.white == self.black) * _CODES[SAME_PLAYER],
-            _codes(None if date.repaired else date.fault for date in dates)[self._dates],
-            _codes(o if isinstance(o, str) else None for o in read)[self._results],
-            ~(np.isfinite(self.weight) & (self.weight > 0)) * _CODES[BAD_WEIGHT],
-        )
-        self.notes = [*self._dropped_notes(), *self._repaired_notes()]
+    def __init__(self, records: FileRecords, pools: Pools, data: DataConfig) -> None:
+        self._records, self._pools = records, pools
+        further = {name: self._texts(name) for name in pools.columns if name in records.further}
+        self.columns: dict[str, Codes] = {name: codes for name, codes in further.items() if codes.any()}
+        self.line, self.moves = narrow(records.lines()), records.moves()
+        faults = [*self._judge_names(), self._judge_dates(), self._judge_results(data.match_cap)]
+        weighing = Weighing(records, data, self._caps, self._names)
+        self.weight, self.offset = weighing.weight, weighing.offset
+        self._odd_status = weighing.odd_status
+        self.fault = _first_fault([*faults, *weighing.faults])
+        self.notes = [*self._dropped_notes(), *self._kept_notes()]
 
-    def _dropped_notes(self) -> Iterable[Note]:
-        dates, results = list(self._written.dates), list(self._written.results)
+    def _texts(self, name: str) -> Codes:
+        """The numbers in its pool of a further column's texts, each with single blanks."""
+        texts = (" ".join(text_of(raw).split()) for raw in self._records.distinct(name))
+        numbers = narrow(self._pools.columns[name].ids(texts))
+        return numbers[self._records.ids(name)]
+
+    def _judge_names(self) -> list[Faults]:
+        records, pool = self._records, self._pools.names
+        numbers = pool.ids(_joined(raw, " ") for raw in records.names)
+        self._names = [pool.cleaned[number] for number in numbers.tolist()]
+        nobody = np.array([pool.fault[number] for number in numbers.tolist()], np.int8)
+        same = np.array([pool.same[number] for number in numbers.tolist()], np.int32)
+        nameless = []
+        for side in ("white", "black"):
+            ids = records.ids(f"{side}s")
+            self.columns[f"{side}_written"] = numbers[ids]
+            nameless.append(nobody[ids])
+        if len(np.unique(same)) < len(same):
+            twice = same[records.ids("whites")] == same[records.ids("blacks")]
+        else:
+            twice = np.equal(self.columns["white_written"], self.columns["black_written"])
+        return [_earlier(*nameless), twice * np.int8(FAULT[SAME_PLAYER])]
+
+    def _judge_dates(self) -> Faults:
+        pool, ids = self._pools.dates, self._records.ids("dates")
+        numbers = pool.ids(_joined(raw, "-") for raw in self._records.dates)
+        dates = [pool.parsed[number] for number in numbers.tolist()]
+        self.columns["date"] = narrow(numbers)[ids]
+        self._repaired = np.array([date.repaired for date in dates], np.bool_)[ids]
+        return _codes(None if date.repaired else date.fault for date in dates)[ids]
+
+    def _judge_results(self, match_cap: float | None) -> Faults:
+        """Read results together with the number of games that each is of."""
+        records = self._records
+        results, ids = list(records.results), records.ids("results")
+        raws, single = [(raw, "") for raw in results], ids
+        if "games" in records.further:
+            games, many = [games_text(raw) for raw in records.distinct("games")], records.ids("games")
+            single = ids[np.array([not text for text in games], np.bool_)[many]]
+            pairs, ids = np.unique(ids.astype(np.int64) * len(games) + many, return_inverse=True)
+            raws = [(results[pair // len(games)], games[pair % len(games)]) for pair in pairs.tolist()]
+        counts = np.bincount(single, minlength=len(results)).tolist()
+        outcomes = parse_results(dict(zip(results, counts, strict=True)), records.kind)
+        tallies = [tally_of(raw, count, outcomes[raw]) for raw, count in raws]
+        known = [NO_TALLY if isinstance(tally, str) else tally for tally in tallies]
+        texts = [_joined(raw, "-") + (f" ({count} games)" if count else "") for raw, count in raws]
+        self.columns["result"] = narrow(self._pools.results.ids(zip(texts, known, strict=True)))[ids]
+        factors = np.array([cap_factor(tally, match_cap) for tally in known])
+        self._caps = None if np.all(factors == 1) else factors[ids]
+        return _codes(tally if isinstance(tally, str) else None for tally in tallies)[ids]
+
+    def _dropped_notes(self) -> Iterator[Note]:
+        pools, columns = self._pools, self.columns
         for row in np.flatnonzero(self.fault).tolist():
-            date, result = _joined(dates[self._dates[row]], "-"), _joined(results[self._results[row]], "-")
-            white, black = self._names[self._whites[row]], self._names[self._blacks[row]]
+            date = pools.dates.values[columns["date"][row]]
+            result, _ = pools.results.values[columns["result"][row]]
+            white, black = (
+                pools.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
+            )
             detail = f"{date or '?'}: {white or '?'} - {black or '?'} {result}".rstrip()
             yield Note(int(self.line[row]), DROP_REASONS[self.fault[row] - 1], detail, DROPPED)
 
-    def _repaired_notes(self) -> Iterable[Note]:
-        dates = list(self._written.dates)
+    def _kept_notes(self) -> Iterator[Note]:
+        dates, statuses = self._pools.dates.values, self._records.distinct("status")
         for row in np.flatnonzero(self._repaired & (self.fault == 0)).tolist():
-            yield Note(int(self.line[row]), BAD_DATE, _joined(dates[self._dates[row]], "-"), REPAIRED)
+            yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]], REPAIRED)
+        if self._odd_status is not None:
+            for row in np.flatnonzero(self._odd_status & (self.fault == 0)).tolist():
+                status = text_of(statuses[self._records.ids("status")[row]]).strip()
+                yield Note(int(self.line[row]), UNKNOWN_STATUS, status, KEPT)
 
 
 def _joined(raw: Hashable, separator: str) -> str:
@@ -78,33 +130,19 @@ def _joined(raw: Hashable, separator: str) -> str:
     return text_of(raw).strip()
 
 
-def _weights(records: FileRecords) -> NDArray[np.float64]:
-    """Weights of all records, 1 where the file has none, NaN where one is no number."""
-    if not records.weights:
-        return np.ones(records.rows - len(records.rejects))
-    return np.array([_number(text_of(raw)) for raw in records.weights])[records.ids("weights")]
+def _codes(reasons: Iterable[str | None]) -> Faults:
+    return np.array([FAULT[reason] if reason else 0 for reason in reasons], np.int8)
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text.strip().replace(",", "."))
-    except ValueError:
-        return math.nan
-
-
-def _codes(reasons: Iterable[str | None]) -> Ids:
-    return np.array([_CODES[reason] if reason else 0 for reason in reasons], np.int32)
-
-
-def _earlier(first: Ids, second: Ids) -> Ids:
+def _earlier(first: Faults, second: Faults) -> Faults:
     """The smaller of two fault codes, no fault being the largest."""
-    none = np.int32(len(DROP_REASONS) + 1)
+    none = np.int8(len(DROP_REASONS) + 1)
     code = np.minimum(np.where(first == 0, none, first), np.where(second == 0, none, second))
-    return np.where(code == none, 0, code).astype(np.int32)
+    return np.where(code == none, np.int8(0), code)
 
 
-def _first_fault(*faults: NDArray[np.integer]) -> Ids:
-    first = np.zeros(len(faults[0]), np.int32)
-    for codes in faults:
-        np.copyto(first, codes.astype(np.int32), where=first == 0)
+def _first_fault(faults: list[Faults]) -> Faults:
+    first = faults[0].copy()
+    for codes in faults[1:]:
+        np.copyto(first, codes, where=first == 0)
     return first

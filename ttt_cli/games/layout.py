@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError, nearest
 from ttt_cli.games.dates import parse_date
-from ttt_cli.games.results import ResultKind
+from ttt_cli.games.headers import FURTHER, IGNORED, SYNONYMS, column_of, word_of
+from ttt_cli.games.results import ResultKind, is_score
 
-SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
-    "date": ("date", "gamedate", "utcdate", "playedon", "dateplayed", "playedat"),
-    "year": ("year", "yr"),
-    "month": ("month",),
-    "day": ("day",),
-    "white": ("white", "whiteplayer", "playerwhite", "whitename", "player1", "playera", "p1", "team1",
-              "teama", "home", "hometeam", "homeplayer", "whiteid", "whiteusername"),
-    "black": ("black", "blackplayer", "playerblack", "blackname", "player2", "playerb", "p2", "team2",
-              "teamb", "away", "awayteam", "awayplayer", "visitor", "visitorteam", "blackid",
-              "blackusername"),
-    "result": ("result", "score", "outcome", "gameresult", "res", "winner"),
-    "white_score": ("whitescore", "scorewhite", "whiteresult", "resultwhite", "whitepoints", "pointswhite",
-                    "score1", "player1score", "scorea", "playerascore"),
-    "black_score": ("blackscore", "scoreblack", "blackresult", "resultblack", "blackpoints", "pointsblack",
-                    "score2", "player2score", "scoreb", "playerbscore"),
-    "white_goals": ("whitegoals", "goalswhite", "homescore", "scorehome", "homegoals", "goalshome", "fthg"),
-    "black_goals": ("blackgoals", "goalsblack", "awayscore", "scoreaway", "awaygoals", "goalsaway", "ftag"),
-    "weight": ("weight",),
-}  # fmt: skip
-_IGNORED: Final = ("id", "event", "site", "round", "eco", "_")
-_WORDS: Final = {word: ours for ours, words in SYNONYMS.items() for word in words}
 _PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
 _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
     (("result",), "text"),
@@ -50,7 +29,9 @@ _HINT: Final = (
 class Layout:
     """Indices of the columns that are used, in rows of `width` fields.
 
-    `date` is one column, or up to three of year, month and day; `result` one (`text`) or White's and Black's.
+    `date` is one column, or up to three of year, month and day; `result` one (`text`) or White's and Black's, or none
+    where all results are scores of matches. `score` is White's score in a match of `further["games"]` games, which
+    counts where `result` is empty. `further` are the other columns by our names (see `headers.FURTHER`).
     """
 
     width: int
@@ -61,27 +42,45 @@ class Layout:
     result: tuple[int, ...]
     kind: ResultKind
     weight: int | None = None
+    score: int | None = None
+    further: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> tuple[int, ...]:
+        """The columns that tell the result: `result`, and for matches the score and the number of games."""
+        return self.result if self.score is None else (*self.result, self.score, self.further["games"])
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """All columns that are used, each once, in the order of the file."""
+        plain = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
+        return tuple(sorted(plain if self.weight is None else plain | {self.weight}))
 
 
-def find_layout(sample: Sequence[Sequence[str]], data: DataConfig, name: str) -> Layout:
-    """The layout of a table from its first rows (at least one).
+def find_layout(
+    sample: Sequence[Sequence[str]], data: DataConfig, name: str, *, named: bool = False
+) -> Layout:
+    """The layout of a table from its first rows (at least one); `named` when the first surely holds names.
 
     Raises ConfigError when configured columns are not there, DataError when the columns cannot be told.
     """
     first = [cell.strip() for cell in sample[0]]
-    header = data.header if data.header is not None else _looks_like_header(first, data.columns)
+    said = True if named else data.header
+    header = said if said is not None else _looks_like_header(first, data.columns)
     if isinstance(data.columns, list):
-        columns = _in_order(data.columns, sample, name)
+        columns = _in_order(data.columns, sample[:1] if named else sample, name)
+        _settle_score(columns, sample, replacing=())
     elif data.columns is not None and not header:
         hint = f"the first line is {', '.join(first)}; without names, -s 'data.columns=[date, white, ...]'"
         raise ConfigError("data.columns maps names that the file does not have", where=name, hint=hint)
     elif header:
-        columns = _by_names(first, data.columns or {}, name)
+        columns = _by_names(first, data.columns or {}, sample[1:], name)
     elif _is_plain(sample):
         columns = {ours: index for index, ours in enumerate(_PLAIN_LAYOUT)}
     else:
-        said = f"its columns are not known; the first line is {', '.join(first)}"
-        raise DataError(said[:300], where=name, hint=_HINT)
+        raise DataError(
+            f"its columns are not known; the first line is {', '.join(first)}"[:300], where=name, hint=_HINT
+        )
     return _complete(columns, first, len(first) if header else _usual_width(sample), header=header, name=name)
 
 
@@ -91,15 +90,18 @@ def _usual_width(sample: Sequence[Sequence[str]]) -> int:
 
 
 def _complete(
-    columns: Mapping[str, int], first: Sequence[str], width: int, *, header: bool, name: str
+    columns: dict[str, int], first: Sequence[str], width: int, *, header: bool, name: str
 ) -> Layout:
     """The layout once it is known which column is which; DataError when one is missing."""
+    for side in ("white", "black"):  # players known by their numbers alone
+        if side not in columns and f"{side}_id" in columns:
+            columns[side] = columns.pop(f"{side}_id")
     date: tuple[str, ...] = ("date",)
     if "date" not in columns:
         date = tuple(part for part in ("year", "month", "day") if part in columns)
-    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
+    result, kind, score = _outcome(columns)
     missing = [ours for ours in ("white", "black") if ours not in columns]
-    missing += ["date"] * (not date) + ["result"] * (not result)
+    missing += ["date"] * (not date) + ["result"] * (not result and score is None)
     if missing:
         among = f" among {', '.join(first)}" if header else ""
         raise DataError(f"no column for {' and '.join(missing)}{among}", where=name, hint=_HINT)
@@ -112,25 +114,43 @@ def _complete(
         result=tuple(columns[part] for part in result),
         kind=kind,
         weight=columns.get("weight"),
+        score=score,
+        further={ours: columns[ours] for ours in FURTHER if ours in columns},
     )
 
 
-def _word(cell: str) -> str:
-    return re.sub(r"[\W_]", "", cell.casefold())
+def _outcome(columns: Mapping[str, int]) -> tuple[tuple[str, ...], ResultKind, int | None]:
+    """The columns of the result, how they are written, and the column of White's score in matches."""
+    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
+    score = columns.get("score") if len(result) < 2 else None
+    if result == ("white_score",) and "games" in columns:
+        result, score = (), columns["white_score"] if score is None else score
+    return result, kind if result else "scores", score
 
 
-def _ours(cell: str) -> str | None:
-    """Our name for what a header calls a column, None when it is not one that is used."""
-    return _WORDS.get(_word(cell))
+def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], replacing: Sequence[str]) -> None:
+    """Leave `score` to matches, which have a number of games; elsewhere it is another word for `result`.
+
+    `replacing` are the columns that it takes the place of then.
+    """
+    if "score" not in columns:
+        return
+    index = columns["score"]
+    cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
+    if "games" not in columns or 2 * sum(map(is_score, cells)) < len(cells):
+        del columns["score"]
+        if "result" not in columns or "result" in replacing:
+            columns["result"] = index
 
 
 def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
     if isinstance(configured, dict):
         known = any(cell in configured.values() for cell in first)
         return known or all(parse_date(cell).fault for cell in first)
-    if configured is not None and [_word(cell) for cell in first] == [_word(name) for name in configured]:
+    if configured is not None and [word_of(cell) for cell in first] == [word_of(name) for name in configured]:
         return True
-    return {"white", "black"} <= {_ours(cell) for cell in first}
+    found = {column_of(cell) for cell in first}
+    return all(side in found or f"{side}_id" in found for side in ("white", "black"))
 
 
 def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) -> dict[str, int]:
@@ -140,10 +160,10 @@ def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) 
         raise ConfigError(said, where=name, hint=f"the first line is {', '.join(sample[0])}")
     columns: dict[str, int] = {}
     for index, written in enumerate(names):
-        ours = _ours(written)
-        if ours is None and written not in _IGNORED and not written.startswith("_"):
+        ours = column_of(written)
+        if ours is None and written not in IGNORED and not written.startswith("_"):
             hint = f"names are {', '.join(SYNONYMS)}, and _ for the others"
-            _unknown(written, (*SYNONYMS, *_IGNORED), hint)
+            _unknown(written, (*SYNONYMS, *IGNORED), hint)
         if ours in columns:
             raise ConfigError(f"data.columns names {ours} twice")
         if ours is not None:
@@ -151,18 +171,23 @@ def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) 
     return columns
 
 
-def _by_names(first: Sequence[str], configured: Mapping[str, str], name: str) -> dict[str, int]:
+def _by_names(
+    first: Sequence[str], configured: Mapping[str, str], rows: Sequence[Sequence[str]], name: str
+) -> dict[str, int]:
     columns: dict[str, int] = {}
     for ours, written in configured.items():
         if ours not in SYNONYMS:
             _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}")
         columns[ours] = _index(first, written, name)
-    free = {_word(cell): index for index, cell in reversed(list(enumerate(first)))}
+    free = {word_of(cell): index for index, cell in reversed(list(enumerate(first)))}
     free = {word: index for word, index in free.items() if index not in columns.values()}
     for ours, synonyms in SYNONYMS.items():
         found = next((free[word] for word in synonyms if word in free), None)
         if ours not in columns and found is not None:
             columns[ours] = found
+    spelled_out = "score" not in configured and columns.get("result") == free.get("result", -1)
+    keeps = "result" in configured or spelled_out
+    _settle_score(columns, rows, replacing=() if keeps else ("result",))
     return _prefer(columns, configured)
 
 

@@ -1,4 +1,4 @@
-"""Texts and player names as they stand in files: decoding, blanks, and the names that are none."""
+"""Texts and player names as they stand in files: decoding, what belongs to no name, and the names that are none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 import unicodedata
 from typing import Final
 
+from ttt_cli.games.name_extras import without_extras
 from ttt_cli.games.records import NO_PLAYER, UNNAMED_PLAYER
 
-_INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u00ad"))
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
 _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
+_COMMA: Final = re.compile(r"\s*,[\s,]*")
+_ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
 
 
 def decode(raw: bytes) -> str:
@@ -34,11 +37,28 @@ def text_of(raw: object) -> str:
 
 
 def clean_name(raw: object) -> str:
-    """A player's name with single blanks between words, composed characters (NFC) and no invisible ones."""
-    text = text_of(raw)
+    """A player's name without what does not belong to it.
+
+    Single blanks between words and one after a comma, HTML entities as their characters, composed characters (NFC) and
+    no invisible ones; titles and the code of a country at the end are taken away (see `name_extras`).
+    """
+    name = text_of(raw)
+    while (cleaner := _cleaned(name)) != name:
+        name = cleaner
+    return name
+
+
+def _cleaned(text: str) -> str:
+    if "&" in text and _ENTITY.search(text):
+        import html
+
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     if not text.isascii():
         text = unicodedata.normalize("NFC", text.translate(_INVISIBLE))
-    return " ".join(text.split())
+    text = " ".join(text.split())
+    if "," in text and not _NOBODY.fullmatch(text):
+        text = _COMMA.sub(", ", text).strip(", ")
+    return without_extras(text)
 
 
 def not_a_player(name: str) -> str | None:

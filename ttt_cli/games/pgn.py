@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ttt_cli.errors import DataError
 from ttt_cli.games.names import decode
+from ttt_cli.games.pgn_letters import hash_moves, main_line
 from ttt_cli.games.pgn_moves import Movetext, read_moves
 from ttt_cli.games.pgn_plain import plain_game
-from ttt_cli.games.pgn_tags import Oddity, TagSection, read_tags
+from ttt_cli.games.pgn_tags import Oddity, TagSection, read_tags, tag_batch, values_of
 from ttt_cli.games.records import (
     CONTRADICTING_RESULT,
     DUPLICATE_TAG,
@@ -28,11 +29,19 @@ from ttt_cli.games.records import (
     Note,
 )
 from ttt_cli.games.results import parse_result
+from ttt_cli.games.streams import DamagedInputError
 from ttt_cli.games.text import LARGE, peek
+from ttt_cli.kernels.pgn_fields import COLUMNS
 
 GAME_LIMIT: Final = 1 << 26  # bytes that one game may take
 
-Row = tuple[int, bytes, bytes, bytes, bytes]  # line, date, white, black, result
+
+class Row(NamedTuple):
+    """A record: its first line, the values of its columns, and its main line as it is hashed."""
+
+    line: int
+    values: tuple[bytes, ...]
+    moves: bytes
 
 
 def scan_pgn(blocks: Iterable[bytes]) -> Iterator[Batch]:
@@ -68,8 +77,12 @@ class Scanner:
 
     def scan(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
         """The records of all blocks; see `scan_pgn`."""
-        for block in blocks:
-            yield from self._feed(block)
+        try:
+            for block in blocks:
+                yield from self._feed(block)
+        except DamagedInputError:  # what came before the damage counts
+            yield from self._batches(final=True)
+            raise
         yield from self._feed(b"", final=True)
 
     def _feed(self, block: bytes, *, final: bool = False) -> Iterator[Batch]:
@@ -83,15 +96,16 @@ class Scanner:
         if len(rest) > GAME_LIMIT:
             raise DataError(f"no end of the game that begins in line {self._line:,} in {GAME_LIMIT >> 20} MB")
         self._waiting, self._size, self._enough = [rest], len(rest), 2 * len(rest)
-        yield from self._batches()
+        yield from self._batches(final=final)
 
-    def _batches(self) -> Iterator[Batch]:
-        """The records and notes not yet handed over, if there are any."""
+    def _batches(self, *, final: bool) -> Iterator[Batch]:  # noqa: ARG002
+        """The records and notes not yet handed over, if there are any; a subclass may keep some back until `final`."""
         rows, notes = self._rows, self._notes
         if rows or notes:
             self._rows, self._notes = [], []
-            lines, dates, whites, blacks, results = zip(*rows, strict=True) if rows else ((),) * 5
-            yield Batch(lines, dates, whites, blacks, results, notes=notes)
+            columns = list(zip(*(row.values for row in rows), strict=True)) or [()] * COLUMNS
+            hashes = hash_moves([row.moves for row in rows])
+            yield tag_batch([row.line for row in rows], columns, notes, hashes)
 
     def _scan(self, data: bytes, *, final: bool) -> int:
         """Read the games that are complete in `data`; returns where the first that is not begins."""
@@ -110,10 +124,10 @@ class Scanner:
         """Read games from `position` on, where tags begin; returns where the first incomplete one begins."""
         while position < len(data):
             if plain := plain_game(data, position):
-                date, white, black, result, lines, position = plain
-                self._rows.append((self._line, date, white, black, result))
-                self._line += lines
-                self._counted = position
+                values = values_of(plain.tags, plain.tags[b"Result"])
+                self._rows.append(Row(self._line, values, main_line(plain.moves)))
+                self._line += plain.lines
+                self._counted = position = plain.end
                 continue
             following = self._read_carefully(data, position, final=final)
             if following is None:
@@ -135,8 +149,7 @@ class Scanner:
         line = self._line_at(data, start)
         self._add_oddities(data, section.oddities)
         result = self._settled(line, tags.get(b"Result"), moves.terminator)
-        get = tags.get
-        self._rows.append((line, get(b"Date", b""), get(b"White", b""), get(b"Black", b""), result))
+        self._rows.append(Row(line, values_of(tags, result), main_line(moves.text)))
         self._add_untagged(data, moves)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
@@ -152,8 +165,8 @@ class Scanner:
 
     def _add_untagged(self, data: bytes, moves: Movetext) -> None:
         self._add_oddities(data, moves.oddities)
-        for offset, terminator in moves.more:
-            self._rows.append((self._line_at(data, offset), b"", b"", b"", terminator))
+        for offset, terminator, text in moves.more:
+            self._rows.append(Row(self._line_at(data, offset), values_of({}, terminator), main_line(text)))
         if moves.stray:
             self._notes.append(Note(self._line, STRAY_TEXT, decode(data[: moves.end].strip()[:40]), KEPT))
 

@@ -1,6 +1,7 @@
 """The same records through python-chess, which ends games at blank lines and takes tags line by line.
 
-It loses players where no blank line separates games; it serves to check the scanner on well-formed files.
+It loses players where no blank line separates games; it serves to check the scanner on well-formed files. Moves are
+skipped, so their hashes are not known.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import Final, TextIO, cast
 
 import chess.pgn
 
+from ttt_cli.games.pgn_tags import tag_batch, values_of
 from ttt_cli.games.records import Batch
 
 _GAMES_PER_BATCH: Final = 4096
 
-_Row = tuple[int, str, str, str, str]  # line, date, white, black, result
+_Row = tuple[int, tuple[bytes, ...]]  # line, and the values of the columns
 
 
 class _Lines:
@@ -46,22 +48,19 @@ class _Tags(chess.pgn.BaseVisitor[_Row]):
     def __init__(self, lines: _Lines) -> None:
         self._lines = lines
         self._line = 0
-        self._tags: dict[str, str] = {}
+        self._tags: dict[bytes, bytes] = {}
 
     def begin_headers(self) -> None:
         self._line = self._lines.line
 
     def visit_header(self, tagname: str, tagvalue: str) -> None:
-        self._tags[tagname] = tagvalue
+        self._tags[tagname.encode()] = tagvalue.encode("utf-8", "surrogateescape")
 
     def end_headers(self) -> chess.pgn.SkipType:
         return chess.pgn.SKIP
 
     def result(self) -> _Row:
-        date, white, black, result = (
-            self._tags.get(name, "") for name in ("Date", "White", "Black", "Result")
-        )
-        return self._line, date, white, black, result
+        return self._line, values_of(self._tags, self._tags.get(b"Result", b""))
 
 
 def _games(lines: _Lines) -> Iterator[_Row]:
@@ -74,5 +73,5 @@ def read_pgn_chess(blocks: Iterable[bytes]) -> Iterator[Batch]:
     """Records of a PGN file given as blocks with LF line ends, as `chess.pgn.read_game` sees them."""
     games = _games(_Lines(blocks))
     while rows := list(islice(games, _GAMES_PER_BATCH)):
-        lines, dates, whites, blacks, results = zip(*rows, strict=True)
-        yield Batch(lines, dates, whites, blacks, results)
+        columns = list(zip(*(values for _, values in rows), strict=True))
+        yield tag_batch([line for line, _ in rows], columns, (), None)

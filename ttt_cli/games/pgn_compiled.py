@@ -6,13 +6,16 @@ It says exactly what `scan_pgn` says. Loading it takes longer than reading a sma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.file_records import Coded, Ids
+from ttt_cli.games.coded import Coded
+from ttt_cli.games.file_records import Ids
 from ttt_cli.games.pgn import Scanner
+from ttt_cli.games.pgn_letters import hash_moves
+from ttt_cli.games.pgn_tags import tag_batch
 from ttt_cli.games.records import Batch
 from ttt_cli.games.words import Words
 from ttt_cli.kernels.pgn import (
@@ -26,11 +29,27 @@ from ttt_cli.kernels.pgn import (
     WORDS_FULL,
     scan_games,
 )
+from ttt_cli.kernels.pgn_fields import COLUMNS, RESULT, SET_UP
 from ttt_cli.kernels.pgn_moves import RESULTS
 from ttt_cli.kernels.pgn_tags import CAREFUL
 
 _ROWS_AT_ONCE: Final = 1 << 13
-_RESULT: Final = 3  # column of the codes
+
+
+class _Rows(NamedTuple):
+    """What the kernel fills."""
+
+    lines: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    codes: Ids  # (rows, columns)
+
+    @classmethod
+    def empty(cls, rows: int) -> _Rows:
+        return cls(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty((rows, COLUMNS), np.int32))
+
+    def first(self, rows: int) -> _Rows:
+        """A copy of so many rows."""
+        return _Rows(self.lines[:rows].copy(), self.moves[:rows].copy(), self.codes[:rows].copy())
 
 
 class CompiledScanner(Scanner):
@@ -40,11 +59,11 @@ class CompiledScanner(Scanner):
         super().__init__()
         self.careful = 0
         self._words = Words()
+        self._words.number(SET_UP)
         self._state = np.zeros(5, np.int64)
-        self._lines = np.empty(_ROWS_AT_ONCE, np.int64)
-        self._codes = np.empty((_ROWS_AT_ONCE, 4), np.int32)
+        self._room = _Rows.empty(_ROWS_AT_ONCE)
         self._unsettled = np.empty((_ROWS_AT_ONCE, 2), np.int64)
-        self._full: list[tuple[NDArray[np.int64], Ids]] = []
+        self._full: list[_Rows] = []
 
     def _read_games(self, data: bytes, position: int, *, final: bool) -> int:
         self._take_careful_rows()
@@ -68,41 +87,46 @@ class CompiledScanner(Scanner):
 
     def _run(self, view: NDArray[np.uint8], position: int) -> tuple[int, int]:
         """Let the compiled code read on from a game; returns why and before which it stopped."""
-        state, words = self._state, self._words
+        state, words, codes = self._state, self._words, self._room.codes
         state[POSITION], state[LINE], state[UNSETTLED], state[WORDS] = position, self._line, 0, len(words)
-        status = scan_games(view, state, self._lines, self._codes, self._unsettled, *words.arrays)
+        status = scan_games(view, state, *self._room, self._unsettled, *words.arrays)
         words.take(int(state[WORDS]))
         self._counted, self._line = int(state[POSITION]), int(state[LINE])
         for row, code in self._unsettled[: state[UNSETTLED]].tolist():
-            tag = None if code >= NO_TAG else words.values[self._codes[row, _RESULT]]
-            result = self._settled(int(self._lines[row]), tag, RESULTS[code % NO_TAG])
-            self._codes[row, _RESULT] = words.number(result)
+            tag = None if code >= NO_TAG else words[codes[row, RESULT]]
+            result = self._settled(int(self._room.lines[row]), tag, RESULTS[code % NO_TAG])
+            codes[row, RESULT] = words.number(result)
         return status, self._counted
 
     def _take_careful_rows(self) -> None:
         """Put the rows that the careful reader found behind the others."""
-        for line, *values in self._rows:
+        if not self._rows:
+            return
+        hashes = hash_moves([row.moves for row in self._rows])
+        for careful, code in zip(self._rows, hashes, strict=True):
             if self._state[ROWS] == _ROWS_AT_ONCE:
                 self._set_aside()
             row = self._state[ROWS]
-            self._lines[row] = line
-            self._codes[row] = [self._words.number(value) for value in values]
+            self._room.lines[row], self._room.moves[row] = careful.line, code
+            self._room.codes[row] = [self._words.number(value) for value in careful.values]
             self._state[ROWS] += 1
         self._rows.clear()
 
     def _set_aside(self) -> None:
         """Make room for further rows."""
-        rows = self._state[ROWS]
-        self._full.append((self._lines[:rows].copy(), self._codes[:rows].T.copy()))
+        self._full.append(self._room.first(int(self._state[ROWS])))
         self._state[ROWS] = 0
 
-    def _batches(self) -> Iterator[Batch]:
+    def _batches(self, *, final: bool) -> Iterator[Batch]:
         self._take_careful_rows()
-        self._set_aside()
+        if final:
+            self._set_aside()
+        elif not self._full:
+            return
         parts, self._full = self._full, []
         notes, self._notes = self._notes, []
-        for lines, codes in parts:
+        for lines, moves, codes in parts:
             if len(lines) or notes:
-                dates, whites, blacks, results = (Coded(self._words.values, column) for column in codes)
-                yield Batch(lines, dates, whites, blacks, results, notes=notes)
+                columns = [Coded(self._words, column) for column in np.ascontiguousarray(codes.T)]
+                yield tag_batch(lines, columns, notes, moves)
                 notes = []

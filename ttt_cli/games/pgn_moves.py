@@ -1,4 +1,4 @@
-"""The movetext of a PGN game: where it ends and which result it ends with. Moves themselves are not read."""
+"""The movetext of a PGN game: where it ends and which result it ends with. Moves themselves are not checked."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ _TAG_LINE: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ 
 class Movetext:
     """Movetext up to `end`, where the next tag section begins or the data ends.
 
-    `terminator` is the last result in the first game in it, empty when it has none. `more` are (offset,
-    terminator) of games without tags that follow it. `stray` is whether anything else stands there.
+    `text` is that of the first game in it without comments, `terminator` the last result in it, empty when it has
+    none. `more` are (offset, terminator, text) of games without tags that follow it. `stray` is whether anything
+    else stands there.
     """
 
     end: int
+    text: bytes = b""
     terminator: bytes = b""
-    more: list[tuple[int, bytes]] = field(default_factory=list)
+    more: list[tuple[int, bytes, bytes]] = field(default_factory=list)
     oddities: list[Oddity] = field(default_factory=list)
     stray: bool = False
 
@@ -116,8 +118,10 @@ def _settle(plain: bytes, start: int, oddities: list[Oddity], *, tagged: bool) -
             games[-1] = (games[-1][0], result)
             running = False
     end = start + len(plain)
+    stops = [offset for offset, _ in games[1:]] + [end]
+    texts = [plain[first - start : stop - start] for (first, _), stop in zip(games, stops, strict=False)]
+    found = [(offset, result, text) for (offset, result), text in zip(games, texts, strict=True)]
     if tagged:
-        return Movetext(end, games[0][1], games[1:], oddities)
-    return Movetext(
-        end, b"", games, oddities, stray=not games and bool(plain.strip(b"\xef\xbb\xbf \t\n\f\v"))
-    )
+        return Movetext(end, texts[0], games[0][1], found[1:], oddities)
+    stray = not games and bool(plain.strip(b"\xef\xbb\xbf \t\n\f\v"))
+    return Movetext(end, more=found, oddities=oddities, stray=stray)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
+
+from ttt_cli.games.pgn_tags import canonical
 
 _NAME: Final = re.compile(rb"[A-Z]\w*")
 _ENDS: Final = {result: (b" " + result, b"\n" + result) for result in (b"1-0", b"0-1", b"1/2-1/2", b"*")}
 _SECTION_LIMIT: Final = 1 << 12  # bytes; keeps files without blank lines from being searched to their end
 _NEEDS_CARE: Final = frozenset(b"\n[ \t%;\xef")  # at the start of movetext
 
-PlainGame = tuple[
-    bytes, bytes, bytes, bytes, int, int
-]  # date, white, black, result, lines, where the next begins
+
+class PlainGame(NamedTuple):
+    """Tags, the movetext, how many lines it all takes, and where the next game begins."""
+
+    tags: dict[bytes, bytes]
+    moves: bytes
+    lines: int
+    end: int
 
 
 def plain_game(data: bytes, start: int) -> PlainGame | None:
@@ -29,20 +36,17 @@ def plain_game(data: bytes, start: int) -> PlainGame | None:
     tags = _plain_tags(data[start:stop])
     if tags is None:
         return None
-    try:
-        date, white, black, result = tags[b"Date"], tags[b"White"], tags[b"Black"], tags[b"Result"]
-        ends = _ENDS[result]
-    except KeyError:
-        return None
     if (
-        not data[bracket - 16 : bracket].rstrip().endswith(ends)
+        (ends := _ENDS.get(tags.get(b"Result", b""))) is None
+        or not data[bracket - 16 : bracket].rstrip().endswith(ends)
         or data.find(b"{", stop, bracket) >= 0
         or data.find(b";", stop, bracket) >= 0
         or data.find(b"%", stop, bracket) >= 0
         or data.find(b"\n1.", stop + 2, bracket) >= 0
     ):
         return None
-    return date, white, black, result, len(tags) + data.count(b"\n", stop, bracket) - 1, bracket
+    lines = len(tags) + data.count(b"\n", stop, bracket) - 1
+    return PlainGame(tags, data[stop:bracket], lines, bracket)
 
 
 def _plain_tags(section: bytes) -> dict[bytes, bytes] | None:
@@ -61,4 +65,4 @@ def _plain_tags(section: bytes) -> dict[bytes, bytes] | None:
 @lru_cache(maxsize=1024)
 def _plain_names(names: tuple[bytes, ...]) -> bool:
     """Whether names are spelled as usual; those of one file recur in a few combinations."""
-    return all(_NAME.fullmatch(name) for name in names)
+    return all(_NAME.fullmatch(name) and canonical(name) == name for name in names)

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ttt_cli.games.names import decode
-from ttt_cli.games.records import DUPLICATE_TAG, MALFORMED_TAG
+from ttt_cli.games.records import DUPLICATE_TAG, MALFORMED_TAG, Batch, Note
+from ttt_cli.kernels.pgn_fields import COLUMNS, NAMES, SET_UP, USUAL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ttt_cli.games.coded import Coded
 
 _STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
 _NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line
@@ -21,7 +30,9 @@ _BLANKS: Final = re.compile(rb"(?:[ \t\f\v]|\xef\xbb\xbf)*")
 _ESCAPE: Final = re.compile(rb'\\(["\\])')
 _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
-_CANONICAL: Final = {name.lower(): name for name in (b"Event", b"Date", b"White", b"Black", b"Result")}
+_CANONICAL: Final = {name.lower(): name for name in NAMES}
+_FURTHER: Final = ("event", "site", "round", "white_id", "black_id", "variant")  # columns behind the result
+_NO_POSITION: Final = (b"", b"?")
 
 Oddity = tuple[int, str, str]  # offset, reason, detail
 
@@ -33,6 +44,31 @@ class TagSection:
     tags: dict[bytes, bytes] = field(default_factory=dict)
     end: int = 0
     oddities: list[Oddity] = field(default_factory=list)
+
+
+def values_of(tags: dict[bytes, bytes], result: bytes) -> tuple[bytes, ...]:
+    """The columns of a record: the values of NAMES up to the variant, this result, empty where there is no tag."""
+    date, white, black, _, *further, variant = map(tags.get, NAMES[:COLUMNS], repeat(b""))
+    if not variant and (b"FEN" in tags or b"SetUp" in tags) and _set_up(tags):
+        variant = SET_UP
+    return (date, white, black, result, *further, variant)
+
+
+def _set_up(tags: dict[bytes, bytes]) -> bool:
+    position = tags.get(b"FEN", b"")
+    return tags.get(b"SetUp") == b"1" or not (position in _NO_POSITION or position.startswith(USUAL))
+
+
+def tag_batch(
+    lines: Sequence[int] | NDArray[np.int64],
+    columns: Sequence[Sequence[bytes] | Coded],
+    notes: Sequence[Note],
+    moves: NDArray[np.int64] | None,
+) -> Batch:
+    """Records from their columns in the order of NAMES."""
+    dates, whites, blacks, results, *others = columns
+    further = dict(zip(_FURTHER, others, strict=True))
+    return Batch(lines, dates, whites, blacks, results, notes=notes, further=further, moves=moves)
 
 
 def opens_tag(data: bytes, bracket: int) -> bool:
@@ -87,7 +123,7 @@ def _read_tag(data: bytes, start: int, *, final: bool) -> _Tag | None:
         return None
     for layout in _LAYOUTS:
         if match := layout.match(data, start, stop):
-            return _Tag(_canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), match.end())
+            return _Tag(canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), match.end())
     return _broken_tag(data, start, stop, final=final)
 
 
@@ -96,7 +132,7 @@ def _broken_tag(data: bytes, start: int, stop: int, *, final: bool) -> _Tag | No
     broken = _BROKEN.match(data, start, stop)
     if broken is None:
         return _NO_TAG
-    name, value = _canonical(broken[1]), data[broken.end() : stop].strip()
+    name, value = canonical(broken[1]), data[broken.end() : stop].strip()
     if stop < len(data) and not value.endswith(b"]"):
         following = _line_end(data, stop + 1, final=final)
         if following is None:
@@ -138,5 +174,6 @@ def _add(section: TagSection, tag: _Tag, offset: int) -> None:
         section.tags[tag.name] = tag.value
 
 
-def _canonical(name: bytes) -> bytes:
+def canonical(name: bytes) -> bytes:
+    """The usual spelling of the name of a tag that is read."""
     return _CANONICAL.get(name.lower(), name)

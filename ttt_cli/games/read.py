@@ -2,96 +2,121 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from typing import BinaryIO, Final
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.games.collect import Collector
-from ttt_cli.games.detect import Kind, recognise, refuse_foreign
-from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.records import DROPPED, Batch
-from ttt_cli.games.results import ResultKind
-from ttt_cli.games.streams import DamagedInputError, Input
-from ttt_cli.games.table import FileReport, Games, Problem
-from ttt_cli.games.text import HEAD, marked_encoding, peek, plain_blocks
-from ttt_cli.progress import SILENT, Bar, Progress
+from ttt_cli.games.ledger import Records, games_of
+from ttt_cli.games.read_many import read_sources
+from ttt_cli.games.read_source import FileRead
+from ttt_cli.games.records import DROPPED
+from ttt_cli.games.sources import Named, find_sources
+from ttt_cli.games.streams import Input
+from ttt_cli.games.strictness import ErrorLimit, refuse_problems
+from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+from ttt_cli.progress import SILENT, Progress
 
 _DEFAULT: Final = DataConfig()
 
 
 def read_games(
-    sources: Sequence[str | os.PathLike[str] | BinaryIO],
+    sources: Sequence[Named],
     data: DataConfig = _DEFAULT,
     *,
     progress: Progress = SILENT,
 ) -> Games:
-    """Read files (`-` is standard input, streams give bytes) into one table of games.
+    """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games.
 
-    Records that cannot be used are left out, counted and told in `Games.report`.
-    Raises DataError when a file cannot be read or gives no game at all, ConfigError when configured columns
-    or an encoding do not exist.
+    Records that cannot be used, or that the filters of `data` do not want, are left out, counted and told in
+    `Games.report`. Raises DataError when a file cannot be read, when what was named has no record that could be a game,
+    when filters leave none, and for what `data.strict` and `data.max_errors` do not let pass; ConfigError when
+    configured columns, players or an encoding do not exist.
     """
-    if not sources:
+    games = games_of(_collect(sources, Collector(data), data, progress))
+    if not len(games):
+        dropped = ", ".join(f"{reason} {count:,}" for reason, count in games.report.dropped.items())
+        said = f"none of the {games.report.rows:,} records is left: {dropped}"
+        raise DataError(said, hint="ask for less in data.filter")
+    return games
+
+
+def read_records(
+    sources: Sequence[Named],
+    data: DataConfig = _DEFAULT,
+    *,
+    progress: Progress = SILENT,
+) -> Records:
+    """Read files as `read_games` does into the table of all records, with what became of each.
+
+    Raises as `read_games`, except that filters may leave nothing.
+    """
+    return _collect(sources, Collector(data, everything=True), data, progress)
+
+
+def _collect(named: Sequence[Named], collector: Collector, data: DataConfig, progress: Progress) -> Records:
+    """All records, and what was odd about them and about files."""
+    if not named:
         raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
-    inputs = [Input(source) for source in sources]
-    sizes = [one.size for one in inputs]
+    skipped = _read_all(named, collector, data, progress)
+    problems = (*skipped, *collector.problems)
+    if data.strict:
+        refuse_problems(problems)
+    return replace(collector.records(), problems=problems)
+
+
+def _read_all(
+    named: Sequence[Named], collector: Collector, data: DataConfig, progress: Progress
+) -> list[Problem]:
+    """Have the collector take in all records; returns the account of the files that were passed over."""
+    sources, skipped = find_sources(named)
+    sizes = [Input(source.what).size for source in sources]
     total = None if None in sizes else float(sum(size or 0 for size in sizes))
-    collector = Collector()
-    with progress.task("reading games", total, "B") as bar:
-        for one in inputs:
-            report = _read_file(one, data, collector, bar)
-            if not report.used:
-                raise _nothing(report, collector.problems)
-    return collector.games()
+    limit = ErrorLimit(data)
+    with (
+        progress.task("reading games", total, "B") as bar,
+        closing(read_sources(sources, data, bar)) as parts,
+    ):
+        for origin, group in groupby(parts, lambda part: part[0].origin):
+            reports = [report for _, part in group if (report := _taken(part, collector, skipped, limit))]
+            if not any(report.used for report in reports):
+                raise _nothing(named[origin], reports, collector.problems)
+    return skipped
 
 
-def _read_file(source: Input, data: DataConfig, collector: Collector, bar: Bar) -> FileReport:
-    head, unpacked = peek(source.blocks(bar), HEAD)
-    refuse_foreign(head, source.name, encoding=data.encoding or marked_encoding(head))
-    head, blocks = peek(plain_blocks(unpacked, data.encoding, source.name), HEAD)
-    kind = recognise(head[:HEAD], source.name) if data.format == "auto" else data.format
-    result_kind, batches = _reader(kind, blocks, data, source.name)
-    records = FileRecords(source.name, result_kind)
-    try:
-        for batch in batches:
-            records.add(batch)
-    except DamagedInputError as error:
-        message = f"{error.message}; {records.rows:,} records came before that"
-        raise DataError(message, where=source.name, hint=error.hint) from error
-    except DataError as error:
-        if error.where:
-            raise
-        raise DataError(error.message, where=source.name, hint=error.hint) from error
-    return collector.add(records, kind, digest=source.digest, size=source.count)
+def _taken(
+    part: FileRead | Problem, collector: Collector, skipped: list[Problem], limit: ErrorLimit
+) -> FileReport | None:
+    """The report on a file whose records are taken in; None for one that was passed over."""
+    if isinstance(part, Problem):
+        skipped.append(part)
+        return None
+    report = collector.add(part.records, part.kind, digest=part.digest, size=part.size)
+    if limit.exceeded_by(report):
+        raise limit.error(collector.problems)
+    return report
 
 
-def _reader(
-    kind: Kind, blocks: Iterator[bytes], data: DataConfig, name: str
-) -> tuple[ResultKind, Iterator[Batch]]:
-    if kind == "csv":
-        from ttt_cli.games.delimited import read_delimited
-
-        return read_delimited(blocks, data, name)
-    if data.reader == "chess":
-        from ttt_cli.games.pgn_chess import read_pgn_chess
-
-        return "text", read_pgn_chess(blocks)
-    from ttt_cli.games.pgn import scan_large_pgn
-
-    return "text", scan_large_pgn(blocks)
-
-
-def _nothing(report: FileReport, problems: Sequence[Problem]) -> DataError:
-    """The error for a file without a single game."""
-    if not report.rows:
+def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:
+    """The error for a source without a single game."""
+    if not reports:
+        return DataError("holds no file of games", where=str(named))
+    rows = sum(report.rows for report in reports)
+    where, what = (reports[0].path, "") if len(reports) == 1 else (str(named), f" in {len(reports):,} files")
+    if not rows:
         hint = "set data.format to pgn or csv if it was taken for the wrong kind"
-        return DataError(f"holds no records (read as {report.kind})", where=report.path, hint=hint)
-    first = next(problem for problem in problems if problem.file == report.path and problem.action == DROPPED)
-    reasons = ", ".join(f"{reason} {count:,}" for reason, count in report.dropped.items())
+        return DataError(f"holds no records{what} (read as {reports[0].kind})", where=where, hint=hint)
+    paths = {report.path for report in reports}
+    first = next(problem for problem in problems if problem.file in paths and problem.action == DROPPED)
+    place = f"in line {first.line:,}" if len(reports) == 1 else f"{first.file}:{first.line}"
+    dropped = reports[0].dropped if len(reports) == 1 else ReadReport(tuple(reports)).dropped
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items())
     return DataError(
-        f"none of its {report.rows:,} records can be used: {reasons}",
-        where=report.path,
-        hint=f"the first is in line {first.line:,}: {first.reason} ({first.detail})",
+        f"none of its {rows:,} records{what} can be used: {reasons}",
+        where=where,
+        hint=f"the first is {place}: {first.reason} ({first.detail})",
     )

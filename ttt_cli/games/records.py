@@ -20,7 +20,30 @@ BAD_DATE: Final = "bad date"
 NO_RESULT: Final = "no result"
 FORFEIT: Final = "forfeit"
 UNKNOWN_RESULT: Final = "unknown result"
+BAD_SCORE: Final = "bad match score"
 BAD_WEIGHT: Final = "bad weight"
+UNKNOWN_ODDS: Final = "unknown odds"
+STATUS: Final = "status"
+TEAM: Final = "team"
+ENGINE: Final = "engine"
+OTHER_YEARS: Final = "other years"
+OTHER_PLAYERS: Final = "other players"
+OTHER_EVENT: Final = "other event"
+EXCLUDED_EVENT: Final = "excluded event"
+EVENT_SETS: Final = (  # ready-made sets of events, each a reason of its own
+    "simul",
+    "blindfold",
+    "correspondence",
+    "consultation",
+    "odds",
+    "rapid",
+    "blitz",
+    "variants",
+    "set-up",
+)
+DUPLICATE: Final = "duplicate"
+FEW_GAMES: Final = "too few games"
+OTHER_GROUP: Final = "outside the largest group"
 DROP_REASONS: Final = (
     BAD_ROW,
     NO_PLAYER,
@@ -31,8 +54,22 @@ DROP_REASONS: Final = (
     NO_RESULT,
     FORFEIT,
     UNKNOWN_RESULT,
+    BAD_SCORE,
     BAD_WEIGHT,
+    UNKNOWN_ODDS,
+    STATUS,
+    TEAM,
+    ENGINE,
+    OTHER_YEARS,
+    OTHER_PLAYERS,
+    OTHER_EVENT,
+    EXCLUDED_EVENT,
+    *EVENT_SETS,
+    DUPLICATE,
+    FEW_GAMES,
+    OTHER_GROUP,
 )
+FAULT: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: no fault
 
 # What is odd about a record that may still be used (a bad date can also be repaired).
 DUPLICATE_TAG: Final = "duplicate tag"
@@ -41,6 +78,7 @@ RESULT_FROM_MOVETEXT: Final = "result from movetext"
 CONTRADICTING_RESULT: Final = "contradicting result"
 UNCLOSED_COMMENT: Final = "unclosed comment"
 STRAY_TEXT: Final = "stray text"
+UNKNOWN_STATUS: Final = "unknown status"
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"

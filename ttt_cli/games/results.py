@@ -60,12 +60,12 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
     outcomes: dict[Raw, Outcome] = {}
     pairs: dict[Raw, _Pair] = {}
     for value in counts:
-        texts = [_spelled(text_of(part)) for part in value] if isinstance(value, tuple) else []
-        scores = [_score(text) for text in texts]
-        if len(texts) == 2 and scores[0] is not None and scores[1] is not None:
-            pairs[value] = (scores[0], scores[1])
+        pair = score_pair(value) if isinstance(value, tuple) else None
+        if pair is not None:
+            pairs[value] = pair
         else:
-            outcomes[value] = _no_pair(texts)
+            parts = value if isinstance(value, tuple) else ()
+            outcomes[value] = _no_pair([_spelled(text_of(part)) for part in parts])
     chosen = _compare if kind == "goals" else _convention(pairs, counts)
     return outcomes | {value: chosen(pair) for value, pair in pairs.items()}
 
@@ -73,6 +73,40 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
 def parse_result(text: str) -> Outcome:
     """The outcome of one result that needs no column around it, such as a PGN result."""
     return _texts({text: 1})[text]
+
+
+def score_pair(raw: Hashable) -> tuple[float, float] | None:
+    """White's and Black's score of a pair, or of one text like `400-200`, whatever they add up to."""
+    if not isinstance(raw, tuple):
+        return _pair(_spelled(text_of(raw)))
+    scores = [_score(_spelled(text_of(part))) for part in raw]
+    if len(scores) != 2 or scores[0] is None or scores[1] is None:
+        return None
+    return scores[0], scores[1]
+
+
+def is_score(text: str) -> bool:
+    """Whether a text is one side's score."""
+    return _score(_spelled(text)) is not None
+
+
+def match_scores(score: object, games: object) -> tuple[str, str]:
+    """Both scores of a match of so many games (one, where nothing is said) from White's, as texts.
+
+    What is no number stands on both sides, so that `parse_results` says what it means.
+    """
+    written = text_of(score).strip()
+    white, count = _score(_spelled(written)), _score(_spelled(text_of(games)) or "1")
+    if white is None:
+        return written, written
+    return written, text_of(games).strip() if count is None else f"{count - white:.12g}"
+
+
+def match_result(result: Raw, score: object, games: object) -> Raw | str:
+    """The result where one stands, else the scores of the match as one text."""
+    if text_of(result).strip():
+        return result
+    return "-".join(match_scores(score, games)) if text_of(score).strip() else ""
 
 
 def _texts(counts: Mapping[Raw, int]) -> dict[Raw, Outcome]:

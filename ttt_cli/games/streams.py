@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
@@ -32,11 +32,11 @@ class DamagedInputError(DataError):
 class Input:
     """One file, stream or standard input, to be read once from front to back.
 
-    `name` as given (`<stdin>` for `-`), `size` in bytes as stored or None, `count` bytes read so far.
-    Raises DataError when a file is not there or cannot be opened.
+    `name` as given (`<stdin>` for `-`), unless it is told, `size` in bytes as stored or None, `count` bytes read
+    so far. Raises DataError when a file is not there or cannot be opened.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str | None = None) -> None:
         self.size: int | None = None
         self.count = 0
         self._digest = hashlib.sha256()
@@ -52,13 +52,19 @@ class Input:
             self.name = str(getattr(source, "name", "<stream>"))
             self._path = None
             self._handle = source
+        self.name = name or self.name
+
+    @property
+    def whole(self) -> Path | BinaryIO | None:
+        """What gives random access to the bytes as stored; None when they can be read only once."""
+        return self._path or (self._handle if self._handle.seekable() else None)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes read so far, hexadecimal."""
         return self._digest.hexdigest()
 
-    def blocks(self, bar: Bar) -> Iterator[bytes]:
+    def blocks(self, bar: Bar) -> Generator[bytes, None, None]:
         """The content, unpacked, in blocks that are never empty.
 
         Raises DataError when reading fails, DamagedInputError when compressed data are damaged or cut short.
@@ -83,8 +89,8 @@ class Input:
                 while piece := self._handle.read(_PIECE):
                     self.count += len(piece)
                     self._digest.update(piece)
-                    yield piece
                     bar.advance(len(piece), Path(self.name).name)
+                    yield piece
             finally:
                 if self._path is not None:
                     self._handle.close()
@@ -96,9 +102,7 @@ def _size_of(path: Path) -> int | None:
     """Size of a regular file, None for pipes and the like."""
     try:
         if path.is_dir():
-            raise DataError(
-                "is a directory", where=str(path), hint=f"name the files in it, for instance {path}/*.pgn"
-            )
+            raise DataError("is a directory", where=str(path), hint=f"name the files in it: {path}/*.pgn")
         status = path.stat()
     except FileNotFoundError as error:
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []

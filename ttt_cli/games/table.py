@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
@@ -51,6 +52,7 @@ class FileReport:
     rows: int
     used: int
     dropped: dict[str, int]  # reason -> rows
+    noticed: dict[str, int] = field(default_factory=dict)  # what else is said of rows that are used -> rows
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):
@@ -77,11 +79,20 @@ class ReadReport:
     @property
     def dropped(self) -> dict[str, int]:
         """Records that were kept out, by reason, over all files, most frequent first."""
-        total: dict[str, int] = {}
-        for file in self.files:
-            for reason, count in file.dropped.items():
-                total[reason] = total.get(reason, 0) + count
-        return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+        return _total(file.dropped for file in self.files)
+
+    @property
+    def noticed(self) -> dict[str, int]:
+        """Records that are used although something is said of them, by what it is, most frequent first."""
+        return _total(file.noticed for file in self.files)
+
+
+def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in counts:
+        for reason, count in one.items():
+            total[reason] = total.get(reason, 0) + count
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True)

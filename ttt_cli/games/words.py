@@ -1,34 +1,40 @@
-"""Distinct byte strings of a file, numbered by compiled code; each becomes an object once."""
+"""Distinct byte strings of a file, numbered by compiled code."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.games.coded import Texts
 from ttt_cli.kernels.pgn_words import fill_slots, number_word
+
+Number = TypeVar("Number", np.int64, np.uint8)
 
 _COUNT: Final = 1 << 14
 _LETTERS: Final = 1 << 18  # bytes
 
 
-class Words:
-    """`values` are the distinct words in the order of their numbers; the first, 0, is empty.
+class Words(Texts):
+    """Texts by the order in which they were first met; the first, 0, is empty.
 
     `arrays` are what the kernels keep: slots, hashes, starts, letters (see `kernels.pgn_words`).
     """
 
     def __init__(self) -> None:
-        self.values: list[bytes] = []
+        super().__init__(np.zeros(_COUNT + 1, np.int64), np.empty(_LETTERS, np.uint8))
+        self._count = 0
         self._hashes = np.empty(_COUNT, np.int64)
-        self._starts = np.zeros(_COUNT + 1, np.int64)
-        self._letters = np.empty(_LETTERS, np.uint8)
         self._slots = np.full(2 * _COUNT, -1, np.int32)
         self.number(b"")
 
     def __len__(self) -> int:
-        return len(self.values)
+        return self._count
+
+    def __reduce__(self) -> tuple[type[Texts], tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        starts = self._starts[: self._count + 1]  # copies can be looked up and not be added to
+        return Texts, (starts, self._letters[: starts[-1]])
 
     @property
     def arrays(
@@ -39,25 +45,28 @@ class Words:
 
     def number(self, word: bytes) -> int:
         """The number of a word, old or new."""
-        count = len(self)
-        while count == len(self._hashes) or self._starts[count] + len(word) > len(self._letters):
+        while self._count == len(self._hashes) or self._starts[self._count] + len(word) > len(self._letters):
             self.grow()
-        number = number_word(np.frombuffer(word, np.uint8), count, *self.arrays)
-        if number == count:
-            self.values.append(word)
-        return int(number)
+        number = int(number_word(np.frombuffer(word, np.uint8), self._count, *self.arrays))
+        self._count += number == self._count
+        return number
 
     def take(self, count: int) -> None:
-        """Learn the words that the kernels added, up to `count` in all."""
-        for number in range(len(self), count):
-            first, last = self._starts[number : number + 2]
-            self.values.append(self._letters[first:last].tobytes())
+        """Learn how many words there are since the kernels added some."""
+        self._count = count
 
     def grow(self) -> None:
         """Make room for twice as many words and letters."""
-        room = 2 * len(self._hashes)
-        self._hashes = np.resize(self._hashes, room)
-        self._starts = np.resize(self._starts, room + 1)
-        self._letters = np.resize(self._letters, 2 * len(self._letters))
+        count, room = self._count, 2 * len(self._hashes)
+        self._letters = _enlarged(self._letters, 2 * len(self._letters))
+        self._starts = _enlarged(self._starts, room + 1)
+        self._hashes = _enlarged(self._hashes, room)
         self._slots = np.full(2 * room, -1, np.int32)
-        fill_slots(len(self), self._slots, self._hashes)
+        fill_slots(count, self._slots, self._hashes)
+
+
+def _enlarged(values: NDArray[Number], room: int) -> NDArray[Number]:
+    """A larger array that begins with these values; the rest takes no memory until it is used."""
+    larger = np.empty(room, values.dtype)
+    larger[: len(values)] = values
+    return larger

@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.pgn_fields import COLUMNS, FEN, RESULT, SET_UP_WORD, SETUP, TAGS, USUAL, VARIANT
 from ttt_cli.kernels.pgn_moves import RESULTS, read_moves
-from ttt_cli.kernels.pgn_tags import DATE, DONE, RESULT, TAGS_LIMIT, read_tags
+from ttt_cli.kernels.pgn_tags import DONE, TAGS_LIMIT, read_tags
 from ttt_cli.kernels.pgn_words import number_of, same_bytes
 
 # Why scanning stopped, besides INCOMPLETE and CAREFUL.
@@ -20,7 +21,8 @@ NO_TAG: Final = 8  # added to the code of a result when there was no Result tag
 
 _RESULT_LETTERS: Final = np.frombuffer(b"".join(RESULTS), np.uint8)
 _RESULT_STARTS: Final = np.cumsum([0, *map(len, RESULTS)])
-_COLUMNS: Final = 4
+_USUAL: Final = np.frombuffer(USUAL, np.uint8)
+_ONE, _UNKNOWN = b"1?"
 
 
 @inner
@@ -34,52 +36,73 @@ def _agrees(data, start, stop, code):
 def _letters_in(spans):
     """How many bytes the values of a game take."""
     count = 0
-    for tag in range(DATE, RESULT + 1):
+    for tag in range(COLUMNS):
         count += spans[tag, 1] - spans[tag, 0]
     return count
 
 
+@inner
+def _set_up(data, spans):
+    """Whether the tags SetUp or FEN tell of a position other than the usual one at the start."""
+    start, stop = spans[SETUP, 0], spans[SETUP, 1]
+    if start >= 0 and stop - start == 1 and data[start] == _ONE:
+        return True
+    start, stop = spans[FEN, 0], spans[FEN, 1]
+    if start < 0 or stop == start or (stop - start == 1 and data[start] == _UNKNOWN):
+        return False
+    usual = start + len(_USUAL)
+    return stop < usual or not same_bytes(data, start, usual, _USUAL, 0, len(_USUAL))
+
+
+@inner
+def _number_values(data, spans, codes, row, count, slots, hashes, starts, letters):
+    """Fill row `row` of `codes` with the numbers of a game's values; returns how many words there are then."""
+    for column in range(COLUMNS):
+        start, stop = spans[column, 0], spans[column, 1]
+        code = np.int32(0)
+        if start < stop:
+            code = number_of(data, start, stop, count, slots, hashes, starts, letters)
+            count += code == count
+        codes[row, column] = code
+    if codes[row, VARIANT] == 0 and _set_up(data, spans):
+        codes[row, VARIANT] = SET_UP_WORD
+    return count
+
+
 @kernel(
-    "int64(Array(uint8, 1, 'C', True), int64[::1], int64[::1], int32[:, ::1], int64[:, ::1],"
+    "int64(Array(uint8, 1, 'C', True), int64[::1], int64[::1], int64[::1], int32[:, ::1], int64[:, ::1],"
     " int32[::1], int64[::1], int64[::1], uint8[::1])"
 )
-def scan_games(data, state, lines, codes, unsettled, slots, hashes, starts, letters):
+def scan_games(data, state, lines, moves, codes, unsettled, slots, hashes, starts, letters):
     """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
 
-    Of each game row `state[ROWS]` of `lines` (n,) gets its first line and of `codes` (n, 4) the numbers of
-    date, white, black and result tag among the words of `slots` to `letters` (see `pgn_words`), 0 being the
-    empty word. Rows of `unsettled` (n, 2) tell the games whose moves end with another result than the tag
-    says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up to date.
+    Of each game row `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of
+    `codes` (n, COLUMNS) the numbers of its tags' values among the words of `slots` to `letters` (see `pgn_words`), 0
+    being the empty word and SET_UP_WORD that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves
+    end with another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up
+    to date.
     Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, CAREFUL, ROWS_FULL or WORDS_FULL.
     """
     end = len(data)
-    spans = np.empty((RESULT + 1, 2), np.int64)
+    spans = np.empty((TAGS, 2), np.int64)
     keys = np.empty(TAGS_LIMIT, np.int64)
     while True:
         position = state[POSITION]
         status, stop, tag_lines, next_game = read_tags(data, position, end, spans, keys)
         if status != DONE:
             return status
-        move_lines = result = 0
+        move_lines = result = code = 0
         if not next_game:
-            status, stop, move_lines, result = read_moves(data, stop, end)
+            status, stop, move_lines, result, code = read_moves(data, stop, end)
             if status != DONE:
                 return status
         row, words = state[ROWS], state[WORDS]
         if row == len(lines):
             return ROWS_FULL
-        if words + _COLUMNS > len(hashes) or starts[words] + _letters_in(spans) > len(letters):
+        if words + COLUMNS > len(hashes) or starts[words] + _letters_in(spans) > len(letters):
             return WORDS_FULL
-        lines[row] = state[LINE]
-        for column in range(_COLUMNS):
-            start = spans[DATE + column, 0]
-            codes[row, column] = 0
-            if start >= 0:
-                code = number_of(
-                    data, start, spans[DATE + column, 1], state[WORDS], slots, hashes, starts, letters
-                )
-                state[WORDS] += code == state[WORDS]
-                codes[row, column] = code
+        lines[row], moves[row] = state[LINE], code
+        state[WORDS] = _number_values(data, spans, codes, row, words, slots, hashes, starts, letters)
         if result > 0 and not _agrees(data, spans[RESULT, 0], spans[RESULT, 1], result):
             unsettled[state[UNSETTLED], 0] = row
             unsettled[state[UNSETTLED], 1] = result if spans[RESULT, 0] >= 0 else result + NO_TAG

@@ -1,4 +1,4 @@
-"""The movetext of a PGN game: where it ends and which result it ends with."""
+"""The movetext of a PGN game: where it ends, which result it ends with, and a hash of its main line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import inner
+from ttt_cli.kernels.pgn_letters import (
+    CONTEXT_MASK,
+    HYPHEN,
+    KEPT,
+    KIND_BITS,
+    KINDS,
+    MOVES_LIMIT,
+    WEIGHTS,
+    WEIGHTS_MASK,
+)
 from ttt_cli.kernels.pgn_tags import CAREFUL, DONE, INCOMPLETE, LETTER, NAME, NO_NAME, skip_blanks
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
@@ -14,8 +24,9 @@ RESULTS: Final = (b"", b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*")  # by code; 0: 
 
 _NONE, _WIN, _LOSS, _DRAW, _HALF, _STAR = range(6)
 _NO_SECTION: Final = -1
-_NEWLINE, _QUOTE, _OPEN, _BRACE, _UNBRACE, _SEMICOLON, _PERCENT = b'\n"[{};%'
+_NEWLINE, _QUOTE, _OPEN, _BRACE, _UNBRACE, _SEMICOLON, _PERCENT, _LEFT, _RIGHT = b'\n"[{};%()'
 _ZERO, _ONE, _TWO, _DOT, _MINUS, _SLASH, _ASTERISK = b"012.-/*"
+_KIND: Final = (1 << KIND_BITS) - 1
 _MARK: Final = 0xEF  # first byte of a byte order mark
 
 
@@ -25,7 +36,6 @@ def _marked(characters):
     return marks
 
 
-_SPECIAL: Final = _marked(b"\n[{;%-/*")  # results are known by their rarer characters
 _IN_COMMENT: Final = _marked(b"\n}")
 _SPACE: Final = _marked(b" \t\n\v\f\r")
 _ENDS_RESULT: Final = _marked(b" \t\n\v\f\r{;[%")  # comments and stray brackets count as blanks
@@ -62,6 +72,8 @@ def _section_at(data, bracket, start, end):
         return _NO_SECTION
     if opened < 0:
         return INCOMPLETE
+    if bracket - start > MOVES_LIMIT:
+        return CAREFUL
     return DONE if _starts_line(data, bracket, start) else CAREFUL
 
 
@@ -120,42 +132,86 @@ def _result_at(data, i, gap):
 
 
 @inner
+def _skip_plain(data, i, last):
+    """The first offset from `i` on that holds a special character, or `last`."""
+    while i < last and KINDS[data[np.uint64(i)]] < HYPHEN:
+        i += 1
+    return i
+
+
+@inner
+def _hash_plain(data, i, last, letters, code):
+    """As `_skip_plain`, and adds the letters on the way to a hash; returns the offset, their number, the hash.
+
+    Indices are unsigned, since signed ones would be looked at for counting from the end of an array.
+    """
+    if i >= last:
+        return i, letters, code
+    letter = np.int64(data[np.uint64(i)])
+    context = np.int64(KINDS[letter])
+    while i < last and context & _KIND < HYPHEN:
+        behind = np.int64(data[np.uint64(i + 1)])
+        context = (context << KIND_BITS | KINDS[np.uint64(behind)]) & CONTEXT_MASK
+        kept = np.int64(KEPT[np.uint64(context)])
+        code += (letter & kept) * WEIGHTS[np.uint64(letters & WEIGHTS_MASK)]
+        letters -= kept
+        letter = behind
+        i += 1
+    return i, letters, code
+
+
+@inner
+def _castles(data, i, gap):
+    """1 if there is a hyphen of castling at `i`, else 0."""
+    if data[i] != _MINUS or i == gap:
+        return 0
+    return -KEPT[(np.int64(KINDS[data[i - 1]]) << KIND_BITS | HYPHEN) << KIND_BITS | KINDS[data[i + 1]]]
+
+
+@inner
 def read_moves(data, start, end):
     """Read movetext from `start` to the next tag section.
 
-    Returns status, where the movetext ends, the lines it takes, and the code of the last result in it.
+    Returns status, where the movetext ends, the lines it takes, the code of the last result in it, and the hash of
+    its main line (see `pgn_letters`).
     """
     i = gap = start
-    lines = 0
+    lines = depth = letters = code = 0
     result = _NONE
+    last = end - 6  # what follows decides
     while True:
-        while i < end and not _SPECIAL[data[i]]:
-            i += 1
-        if i + 6 >= end:  # what follows decides
-            return INCOMPLETE, i, lines, result
+        if depth == 0:
+            i, letters, code = _hash_plain(data, i, last, letters, code)
+        else:
+            i = _skip_plain(data, i, last)
+        if i >= last:
+            return INCOMPLETE, i, lines, result, code
         character = data[i]
         if character == _NEWLINE:
             if result != _NONE and data[i + 1] == _ONE and data[i + 2] == _DOT:
-                return CAREFUL, i, lines, result  # a game without tags
+                return CAREFUL, i, lines, result, code  # a game without tags
             lines += 1
         elif character == _BRACE:
             status, i, inside = _skip_comment(data, i, end)
             if status != DONE:
-                return status, i, lines, result
+                return status, i, lines, result, code
             lines += inside
             gap = i
             continue
         elif character == _OPEN:
             status = _section_at(data, i, start, end)
             if status != _NO_SECTION:
-                return status, i, lines, result
+                return status, i, lines, result, code
             gap = i + 1
         elif character == _SEMICOLON or (character == _PERCENT and data[i - 1] == _NEWLINE):
             i = _line_end(data, i, end)
             continue
-        elif character == _PERCENT:
-            gap = i + 1
         else:
+            castles = _castles(data, i, gap) if depth == 0 else 0
+            code += castles * _MINUS * WEIGHTS[letters & WEIGHTS_MASK]
+            letters += castles
             found = _result_at(data, i, gap)
             result = found if found != _NONE else result
+            depth = max(0, depth + (character == _LEFT) - (character == _RIGHT))
+            gap = i + 1 if character == _PERCENT else gap
         i += 1

@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import inner
+from ttt_cli.kernels.pgn_fields import BLACK, EVENT, NAMES, TAGS, WHITE
 
 # What came of a part of a game: all of it read; it runs on behind the data; only the careful reader can tell.
 DONE: Final = 0
 INCOMPLETE: Final = 1
 CAREFUL: Final = 2
 
-EVENT, DATE, WHITE, BLACK, RESULT = range(5)  # rows of `spans`
 TAGS_LIMIT: Final = 64  # tags in a section
 
 NO_NAME, LETTER, DIGIT = range(3)  # of bytes in names
@@ -33,13 +33,17 @@ NAME: Final = _name_classes()
 
 
 def _key(name):
-    """What `_read_name` gives for a name of at most 8 letters."""
-    return int.from_bytes(name.lower(), "big")
+    """What `_read_name` gives for a name."""
+    key = int.from_bytes(name[:8].lower(), "big")
+    for letter in name[8:].lower():
+        key = key * _PRIME ^ letter
+    return (key + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-_EVENT_KEY, _DATE_KEY, _WHITE_KEY, _BLACK_KEY, _RESULT_KEY = map(
-    _key, (b"Event", b"Date", b"White", b"Black", b"Result")
-)
+_KEYS: Final = np.array(list(map(_key, NAMES)))
+_SLOTS: Final = next(count for count in range(TAGS, 1000) if len(set(_KEYS % count)) == TAGS)
+_ROWS: Final = np.full(_SLOTS, -1)  # by the remainder of the key, which differs for all tags
+_ROWS[_KEYS % _SLOTS] = np.arange(TAGS)
 
 
 @inner
@@ -63,51 +67,41 @@ def _read_name(data, i, end):
 
 
 @inner
-def _wanted(key, length):
+def _wanted(key):
     """The row of `spans` that a tag goes to, -1 for none."""
-    if length > 6:
-        return -1
-    if key == _WHITE_KEY:
-        return WHITE
-    if key == _BLACK_KEY:
-        return BLACK
-    if key == _RESULT_KEY:
-        return RESULT
-    if key == _DATE_KEY:
-        return DATE
-    return EVENT if key == _EVENT_KEY else -1
+    row = _ROWS[key % _SLOTS]
+    return row if row >= 0 and _KEYS[row] == key else -1
 
 
 @inner
 def _read_tag(data, i, end):
     """The tag at the bracket `i`, alone on its line and without inner quotes.
 
-    Returns status, key and length of its name, start and end of its value, end of its line.
+    Returns status, key of its name, start and end of its value, end of its line.
     """
     i = skip_blanks(data, i + 1, end)
     start = i
     i, key = _read_name(data, i, end)
-    length = i - start
-    named = length > 0 and NAME[data[start]] == LETTER
+    named = i > start and NAME[data[start]] == LETTER
     i = skip_blanks(data, i, end)
     if i < end and (not named or data[i] != _QUOTE):
-        return CAREFUL, 0, 0, 0, 0, 0
+        return CAREFUL, 0, 0, 0, 0
     value = i + 1
     i = value
     while i < end and data[i] != _QUOTE and data[i] != _BACKSLASH and data[i] != _NEWLINE:
         i += 1
     stop = i
     if i < end and data[i] != _QUOTE:
-        return CAREFUL, 0, 0, 0, 0, 0
+        return CAREFUL, 0, 0, 0, 0
     i = skip_blanks(data, i + 1, end)
     if i < end and data[i] != _CLOSE:
-        return CAREFUL, 0, 0, 0, 0, 0
+        return CAREFUL, 0, 0, 0, 0
     i = skip_blanks(data, i + 1, end)
     if i >= end:
-        return INCOMPLETE, 0, 0, 0, 0, 0
+        return INCOMPLETE, 0, 0, 0, 0
     if data[i] != _NEWLINE:
-        return CAREFUL, 0, 0, 0, 0, 0
-    return DONE, key, length, value, stop, i
+        return CAREFUL, 0, 0, 0, 0
+    return DONE, key, value, stop, i
 
 
 @inner
@@ -124,7 +118,7 @@ def _begins_game(tag, spans, blank):
 def read_tags(data, start, end, spans, keys):
     """Read the tag section whose first bracket is at `start`.
 
-    `spans` (5, 2) gets start and end of the wanted values, -1 where there is no such tag; `keys`
+    `spans` (TAGS, 2) gets start and end of the wanted values, -1 where there is no such tag; `keys`
     (TAGS_LIMIT,) is room for the names. Returns status, where the section ends, the lines it takes, and
     whether the next game begins there.
     """
@@ -141,10 +135,10 @@ def read_tags(data, start, end, spans, keys):
             continue
         if first != _OPEN:
             return (CAREFUL if first in _SKIPPED else DONE), i, lines, False
-        status, key, length, value, stop, line_end = _read_tag(data, i, end)
+        status, key, value, stop, line_end = _read_tag(data, i, end)
         if status != DONE:
             return status, i, lines, False
-        tag = _wanted(key, length)
+        tag = _wanted(key)
         if _begins_game(tag, spans, newlines > 1):
             return DONE, i, lines, True
         if count == TAGS_LIMIT:

@@ -12,16 +12,40 @@ import numpy as np
 
 from ttt_cli.kernels.compile import inner, kernel
 
-_OFFSET: Final = -3750763034362895579  # 64-bit FNV-1a
-_PRIME: Final = 1099511628211
+_MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
+_WORD: Final = 8  # bytes
+
+
+@inner
+def _word_at(data, start, stop):
+    """The first 8 of the bytes `data[start:stop]`, which are not none, as an integer; by one load if possible."""
+    count = stop - start
+    first = np.uint64(start)
+    if count < _WORD and start + _WORD > len(data):
+        word = np.uint64(0)
+        for k in range(count):
+            word |= np.uint64(data[first + np.uint64(k)]) << np.uint64(8 * k)
+        return np.int64(word)
+    word = np.uint64(data[first])
+    word |= np.uint64(data[first + np.uint64(1)]) << np.uint64(8)
+    word |= np.uint64(data[first + np.uint64(2)]) << np.uint64(16)
+    word |= np.uint64(data[first + np.uint64(3)]) << np.uint64(24)
+    word |= np.uint64(data[first + np.uint64(4)]) << np.uint64(32)
+    word |= np.uint64(data[first + np.uint64(5)]) << np.uint64(40)
+    word |= np.uint64(data[first + np.uint64(6)]) << np.uint64(48)
+    word |= np.uint64(data[first + np.uint64(7)]) << np.uint64(56)
+    if count < _WORD:
+        word &= (np.uint64(1) << np.uint64(8 * count)) - np.uint64(1)
+    return np.int64(word)
 
 
 @inner
 def _hash(data, start, stop):
-    code = _OFFSET
-    for i in range(start, stop):
-        code = (code ^ np.int64(data[i])) * _PRIME
-    return code ^ (code >> 29)
+    code = stop - start
+    for first in range(start, stop, _WORD):
+        code = (code ^ _word_at(data, first, stop)) * _MULTIPLIER
+        code ^= code >> 32
+    return code
 
 
 @inner
@@ -30,10 +54,10 @@ def same_bytes(data, start, stop, other, first, last):
     length = stop - start
     if last - first != length:
         return False
-    i = 0
-    while i < length and data[start + i] == other[first + i]:
-        i += 1
-    return i == length
+    k = 0
+    while k < length and _word_at(data, start + k, stop) == _word_at(other, first + k, last):
+        k += _WORD
+    return k >= length
 
 
 @inner

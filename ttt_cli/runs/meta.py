@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from ttt_cli.errors import RunError
@@ -16,7 +16,8 @@ class RunMeta:
 
     `games` and `nodes` count rows, `weight` is the weighted number of games, `draw_share` the weighted share
     of draws; `elo_unit` is how many points are one Elo point; `first` and `last` label the first and last period.
-    `trace` is the Fit's. `created` (UTC, ISO 8601, to the microsecond) tells one run from the next in the same place.
+    `trace` and `notes` are the Fit's. `created` (UTC, ISO 8601, to the microsecond) tells one run from the next in the
+    same place.
     """
 
     format: int
@@ -42,6 +43,7 @@ class RunMeta:
     players: int
     first: str
     last: str
+    notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """The run in a few words, for a line on stderr."""
@@ -55,15 +57,21 @@ class RunMeta:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]]) -> RunMeta:
-        """The inverse of `to_rows`; unknown keys are left alone. Raises RunError when one is missing."""
+        """The inverse of `to_rows`; unknown keys are left alone.
+
+        Raises RunError when one is missing that has no default.
+        """
         stored = dict(rows)
-        missing = [f.name for f in fields(cls) if f.name not in stored]
+        missing = [f.name for f in fields(cls) if f.name not in stored and f.default is MISSING]
         if missing:
             raise RunError(f"the run lacks {', '.join(missing)}", hint="fit it again")
         values: dict[str, Any] = {
-            f.name: stored[f.name] if f.type == "str" else json.loads(stored[f.name]) for f in fields(cls)
+            f.name: stored[f.name] if f.type == "str" else json.loads(stored[f.name])
+            for f in fields(cls)
+            if f.name in stored
         }
         values["trace"] = tuple((change, error) for change, error in values["trace"])
+        values["notes"] = tuple(values.get("notes", ()))
         return cls(**values)
 
 

@@ -34,14 +34,21 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
 
 
 def _report(connection: DuckDBPyConnection) -> ReadReport:
-    reasons: dict[int, dict[str, int]] = {}
-    dropped = connection.execute("SELECT file_number, reason, rows FROM dropped ORDER BY rowid").fetchall()
-    for number, reason, rows in dropped:
-        reasons.setdefault(number, {})[reason] = rows
+    dropped, noticed = _counts(connection, "dropped", "reason"), _counts(connection, "noticed", "what")
     inputs = connection.execute("SELECT path, kind, digest, size, rows, used FROM inputs ORDER BY rowid")
     files = [
-        FileReport(path, kind, digest, size, rows, used, reasons.get(number, {}))
+        FileReport(path, kind, digest, size, rows, used, dropped.get(number, {}), noticed.get(number, {}))
         for number, (path, kind, digest, size, rows, used) in enumerate(inputs.fetchall())
     ]
     problems = connection.execute("SELECT file, line, reason, detail, action FROM problems ORDER BY rowid")
     return ReadReport(files=tuple(files), problems=tuple(Problem(*row) for row in problems.fetchall()))
+
+
+def _counts(connection: DuckDBPyConnection, table: str, key: str) -> dict[int, dict[str, int]]:
+    """Rows by what is said of them, for each file that has some."""
+    counts: dict[int, dict[str, int]] = {}
+    for number, what, rows in connection.execute(
+        f"SELECT file_number, {key}, rows FROM {table} ORDER BY rowid"
+    ).fetchall():
+        counts.setdefault(number, {})[what] = rows
+    return counts

@@ -21,6 +21,7 @@ CREATE TABLE games(
     file VARCHAR, line BIGINT, file_number INTEGER);
 CREATE TABLE inputs(path VARCHAR, kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT);
 CREATE TABLE dropped(file VARCHAR, reason VARCHAR, rows BIGINT, file_number INTEGER);
+CREATE TABLE noticed(file VARCHAR, what VARCHAR, rows BIGINT, file_number INTEGER);
 CREATE TABLE problems(file VARCHAR, line BIGINT, reason VARCHAR, detail VARCHAR, action VARCHAR);
 CREATE TABLE evidence(
     point VARCHAR PRIMARY KEY, params VARCHAR NOT NULL, log_evidence DOUBLE, converged BOOLEAN,

@@ -123,6 +123,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         players=len(games.players),
         first=timeline.label(int(timeline.periods[0])) if len(games) else "",
         last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
+        notes=fit.notes,
     )
 
 
@@ -150,6 +151,7 @@ def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
         "source": [(number, file.path) for number, file in files],
         "inputs": [(f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files],
         "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
+        "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
         "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
     }
     for table, values in rows.items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.views.rows import Rows
+from ttt_cli.views.summary import shown_notes
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.grid import EvidenceGrid
@@ -24,6 +25,9 @@ _DECIMALS: Final = {
     "leave_one_out_per_game": 5,
     "draw_share": 4,
 }
+
+
+SCORED: Final = "it is judged by what it foresees: `ttt evidence --scores`, `ttt compare`"
 
 
 def naive_log_evidence(games: float, draw_share: float) -> float:
@@ -43,7 +47,8 @@ def naive_log_evidence(games: float, draw_share: float) -> float:
 def evidence_report(meta: RunMeta) -> Rows:
     """The report of one run: one row of the games, the evidence, how inference ended, the parameters.
 
-    Evidence in nats; `gain_per_game` is over the naive model. Parameters without a value are left out.
+    Evidence in nats; `gain_per_game` is over the naive model. Parameters without a value are left out; the evidence
+    of a system that has none is empty, and the title says so.
     """
     naive = naive_log_evidence(meta.weight, meta.draw_share)
     facts: dict[str, Any] = {
@@ -53,17 +58,28 @@ def evidence_report(meta: RunMeta) -> Rows:
         "first": meta.first,
         "last": meta.last,
         "draw_share": meta.draw_share,
-        "log_evidence": meta.log_evidence,
+        "log_evidence": _known(meta.log_evidence),
         "naive_log_evidence": naive,
-        "gain_per_game": (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0,
-        "leave_one_out": meta.leave_one_out,
-        "leave_one_out_per_game": meta.leave_one_out / meta.weight if meta.weight else 0.0,
+        "gain_per_game": _known((meta.log_evidence - naive) / meta.weight if meta.weight else 0.0),
+        "leave_one_out": _known(meta.leave_one_out),
+        "leave_one_out_per_game": _known(meta.leave_one_out / meta.weight if meta.weight else 0.0),
         "converged": meta.converged,
         "sweeps": meta.sweeps,
         "remaining_error": meta.remaining_error,
     }
     facts.update((key, value) for key, value in meta.params.items() if value is not None)
-    return Rows(tuple(facts), [tuple(facts.values())], (meta.describe(),), _DECIMALS, single=True)
+    lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
+    title = (meta.describe(), *lacks, *shown_notes(meta.notes))
+    return Rows(tuple(facts), [tuple(facts.values())], title, _DECIMALS, single=True)
+
+
+def has_evidence(meta: RunMeta) -> bool:
+    """Whether the run's system says how probable the games are."""
+    return not math.isnan(meta.log_evidence)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def write_text(rows: Rows, fmt: str, stream: TextIO) -> None:
         case "csv":
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(rows.columns)
-            writer.writerows([_text(value) for value in row] for row in rows.rows)
+            writer.writerows(map(_texts, rows.rows))
         case "tsv":
             stream.write("\t".join(rows.columns) + "\n")
             stream.writelines("\t".join(map(_tsv, row)) + "\n" for row in rows.rows)
@@ -73,7 +73,13 @@ def _text(value: Any) -> Any:
     return value
 
 
+def _texts(row: tuple[Any, ...]) -> Sequence[Any]:
+    return [_text(value) for value in row] if bool in map(type, row) else row
+
+
 def _tsv(value: Any) -> str:
+    if type(value) is str and value.isprintable():
+        return value
     return "" if value is None else str(_text(value)).translate(_BLANK)
 
 

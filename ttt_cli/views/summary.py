@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
 
 _EXAMPLES: Final = 3
+_NOTE: Final = 240  # characters of a note, which may name hundreds of players
 
 
 def reading_lines(games: Games, period: str, *, everything: bool = False) -> Iterator[str]:
@@ -26,8 +27,8 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         yield f"{_count(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
 
 
-def found_lines(meta: RunMeta) -> Iterator[str]:
-    """Players and periods, model and parameters, evidence, and how inference ended."""
+def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
+    """Players and periods, model and parameters, evidence, how inference ended, and the notes of the model."""
     span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
     draws = f"{100 * meta.draw_share:.1f} % drawn"
     per = f"{meta.nodes:,} player-{meta.period}s"
@@ -47,6 +48,13 @@ def found_lines(meta: RunMeta) -> Iterator[str]:
     yield f"converged in {sweeps}, {error}" if meta.converged else f"NOT CONVERGED after {sweeps}, {error}"
     if meta.skipped_sites:
         yield f"{_count(meta.skipped_sites, 'update')} left out for want of precision"
+    yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def shown_notes(notes: Iterable[str]) -> Iterator[str]:
+    """The notes of a model, long ones cut short: all of them are in the run."""
+    for note in notes:
+        yield note if len(note) <= _NOTE else f"{note[:_NOTE].rpartition(' ')[0]} ..."
 
 
 def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.folding import fold_surname
+from ttt_cli.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     import altair as alt
 
     from ttt_cli.runs.run import Run
 
-KINDS: Final = ("skills", "games", "evidence", "top")
+KINDS: Final = ("skills", "games", "evidence", "top", "calibration")
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _NAMED: Final = 4  # players in the name of a file
@@ -37,17 +38,28 @@ def make_figure(
     other: Run | None = None,
     count: int = 10,
     min_games: int = 20,
+    since: str | None = None,
+    every: int = 1,
+    progress: Progress = SILENT,
 ) -> Figure:
     """The figure of a kind in KINDS.
 
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
     periods. `other`: a second run to compare their skills with. `count`, `min_games`: whose mean `top` is.
+    `since`, `every`: from when on games are foreseen for `calibration`, and how often is learned.
     Raises LookupFailed for names that nobody has, and when there is nothing to show.
     """
     with run:
         if kind == "skills":
             return _skills(run, names, other, min_games)
-        return Figure(_chart(run, kind, count, min_games).to_dict(validate=False), (), kind)
+        if kind == "calibration":
+            from ttt_cli.evaluate.reliability import reliability
+            from ttt_cli.views.charts.calibration import calibration_chart
+
+            chart = calibration_chart(run, reliability(run, since, every, progress=progress))
+        else:
+            chart = _chart(run, kind, count, min_games)
+        return Figure(chart.to_dict(validate=False), (), kind)
 
 
 def _chart(run: Run, kind: str, count: int, min_games: int) -> alt.LayerChart:

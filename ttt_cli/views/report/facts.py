@@ -35,7 +35,7 @@ def summary_cards(meta: RunMeta) -> str:
 
 
 def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
-    """Paragraphs that a reader must not miss: a fit that did not converge, players who were left out."""
+    """Paragraphs that a reader must not miss: a fit that did not converge, players left out, the model's notes."""
     lines = []
     if not meta.converged:
         lines.append("This fit had not converged: skills may be off by more than it was asked for.")
@@ -44,6 +44,7 @@ def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
             f"To stay small, this page carries the {len(data['players']):,} players with at least "
             f"{data['minGames']:g} games; {data['leftOut']:,} others are in the run but not here."
         )
+    lines += meta.notes
     return "".join(f'<p class="note">{escape(line)}</p>' for line in lines)
 
 

@@ -1,0 +1,137 @@
+"""`ttt compare`: the tables, where the games come from, tuned configs, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.api import configure, fit
+from ttt_cli.cli import main
+from ttt_cli.evaluate.simulate import Plan, simulate
+
+PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
+LINES = [
+    f"18{50 + i // 10}.0{1 + i % 2}.01,{'abcd'[i % 4]},{'bcda'[i % 4]},{('1-0', '0-1')[i % 3 % 2]}"
+    for i in range(40)
+]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    fit(simulate(PLAN).games(), output="a.ttt")
+    return tmp_path
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def test_systems_stand_side_by_side(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["compare", "ttt", "trueskill", "--test-from", "1855", "--every", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    found = rows(out)
+    assert sorted(row["system"] for row in found) == ["trueskill", "ttt"]
+    assert float(found[0]["log_loss"]) < float(found[1]["log_loss"])
+    assert found[0]["behind"] == ""
+    assert float(found[1]["behind"]) > 0
+    assert {row["system"]: row["refitted_every"] for row in found} == {"ttt": "2", "trueskill": ""}
+
+
+def test_further_tables_follow_for_the_eye(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--by", "decade", "--by", "experience", "--calibration"]
+    assert main.run(["compare", "ttt", "trueskill", "-f", "table", *asked]) == 0
+    out, _ = capsys.readouterr()
+    tables = out.split("\n\n")
+    assert "games foreseen, " in tables[0]
+    assert [table.splitlines()[0] for table in tables[1:]] == [
+        "by decade", "by experience", "calibration of White's score",
+    ]  # fmt: skip
+
+
+def test_other_programs_get_one_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["compare", "trueskill", "--by", "decade", "--calibration", "-f", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["by"] for row in found} == {"all", "decade", "calibration"}
+    assert main.run(["compare", "trueskill", "--by", "decade", "-o", "table.csv"]) == 0
+    assert (here / "table.csv").read_text().startswith("system,kind,by,group,games,")
+
+
+def test_games_may_come_from_files(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "one.csv").write_text("\n".join(["date,white,black,result", *LINES[:20]]))
+    (here / "two.csv").write_text("\n".join(["date,white,black,result", *LINES[20:]]))
+    arguments = ["compare", "trueskill", "--games", "one.csv", "--games", "two.csv"]
+    assert main.run([*arguments, "--test-from", "1851-02", "-s", "data.period=month", "-f", "table"]) == 0
+    assert "25 of 40 games foreseen, 1851-02 to 1853-02" in capsys.readouterr().out
+
+
+def test_tuned_configs_are_written_and_foresee_as_well(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--test-from", "1856", "-f", "json"]
+    tuning = ["--tune", "--evaluations", "15", "--tune-from", "1853", "--tuned-to", "tuned"]
+    assert main.run(["compare", "trueskill", *tuning, *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("tuned on the games of 1853 to 1855:\n  trueskill: beta ")
+    assert "tuned configs written to tuned" in err
+    (found,) = json.loads(out)
+    assert (found["tuned_by"], found["parameters"].split()[0]) == ("score", "prior_mean=1200")
+    assert configure("tuned/trueskill.yaml").params != configure("trueskill").params
+    assert main.run(["compare", "tuned/trueskill.yaml", *arguments]) == 0
+    (again,) = json.loads(capsys.readouterr().out)
+    assert again["log_loss"] == found["log_loss"]
+    assert main.run(["compare", "trueskill", "--tune", "--tune-by", "evidence", *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["tuned_by"] == "evidence"
+
+
+def test_fits_that_do_not_converge_are_told_by_the_exit_code(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["compare", "ttt", "-s", "solver.max_sweeps=1", "-f", "json"]) == 4
+    assert json.loads(capsys.readouterr().out)[0]["converged"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing argument 'CONFIG...'"),
+        (["ttt", "--evaluations", "20"], "go with --tune"),
+        (["ttt", "--tuned-to", "x"], "go with --tune"),
+        (["ttt", "--games", "x.csv", "-r", "a.ttt"], "not from both"),
+        (["ttt", "--test-from", "1900"], "no games from 1900 on"),
+        (["ttt", "--test-from", "1850", "--tune"], "no games before the test to tune with"),
+        (["ttt", "--tune", "--tuned-to", "a.ttt/x"], "a.ttt/x cannot be used"),
+        (["ttt", "ttt"], "compared with itself"),
+        (["tttt"], "did you mean"),
+    ],
+)
+def test_what_cannot_be_asked(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main.run(["compare", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_systems_without_evidence_cannot_be_tuned_by_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit(simulate(PLAN).games(), model="spinrad", output="a.ttt")
+    assert main.run(["tune"]) == 2
+    assert (
+        "ttt: spinrad has no evidence that can be climbed\nhint: `ttt compare --tune`"
+        in capsys.readouterr().err
+    )
+    assert main.run(["evidence", "--grid", "k=10:20:2"]) == 2
+    assert "spinrad has no evidence to make a surface of" in capsys.readouterr().err
+    assert main.run(["evidence", "-f", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["log_evidence"] is report["leave_one_out"] is report["gain_per_game"] is None
+    assert report["naive_log_evidence"] < 0
+    assert main.run(["evidence", "-f", "table"]) == 0
+    assert "spinrad has no evidence; it is judged by what it foresees" in capsys.readouterr().out

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from ttt_cli.cli import games as games_module
+from ttt_cli.cli import main
+from ttt_cli.views.games import HEADINGS
+from ttt_cli.views.listing import COLUMNS
+
+GAMES = """date,white,black,result,event
+1857,"Morphy, Paul","Paulsen, Louis",1-0,Match
+1857,Paul Morphy,"Paulsen, L",1/2-1/2,Match
+1858,"Anderssen, Adolf","Morphy, Paul",0-1,Blindfold simul
+1861,"Anderssen, Adolf","Paulsen, Louis",*,
+1862,"Boden, Samuel","Bird, Henry",0-1,
+"""
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games.csv").write_text(GAMES)
+    return tmp_path
+
+
+def told(capsys: Capture, *args: str, code: int = 0) -> str:
+    assert main.run(["games", "games.csv", *args]) == code
+    return capsys.readouterr().out
+
+
+def whole(capsys: Capture, *args: str) -> dict[str, list[dict[str, object]]]:
+    return json.loads(told(capsys, "-f", "json", *args))  # type: ignore[no-any-return]
+
+
+def total(capsys: Capture, *args: str) -> dict[str, int]:
+    return whole(capsys, *args)["total"]  # type: ignore[return-value]
+
+
+def test_json_is_the_whole_account(here: Path, capsys: Capture) -> None:
+    found = whole(capsys)
+    assert list(found) == list(HEADINGS)
+    assert found["total"]["rows"] == 5  # type: ignore[call-overload]
+    assert found["dropped"] == [{"reason": "no result", "rows": 1, "first": "games.csv:5"}]
+    assert [group["players"] for group in found["groups"]] == [4, 2]
+
+
+def test_a_pipe_gets_rows_of_section_row_key_value(here: Path, capsys: Capture) -> None:
+    lines = told(capsys).splitlines()
+    assert lines[0] == "section\trow\tkey\tvalue"
+    assert "total\t1\tused\t4" in lines
+    assert "dropped\t1\treason\tno result" in lines
+
+
+def test_one_section_is_a_table_of_its_own(here: Path, capsys: Capture) -> None:
+    rows = list(csv.DictReader(io.StringIO(told(capsys, "--only", "players", "-f", "csv"))))
+    assert [row["player"] for row in rows] == [
+        *("Morphy, Paul", "Anderssen, Adolf", "Bird, Henry"),
+        *("Boden, Samuel", "Paulsen, L", "Paulsen, Louis"),
+    ]
+    assert told(capsys, "--only", "players", "--top", "1").splitlines() == [
+        "player\tgames\tfirst\tlast",
+        "Morphy, Paul\t3\t1857\t1858",
+    ]
+
+
+def test_tables_for_the_eye(here: Path, capsys: Capture) -> None:
+    out = told(capsys, "-f", "table")
+    headings = ["All files", "Files", "Rows that are not used", "Games by year", "Names that may be"]
+    places = [out.index(heading) for heading in headings]
+    assert places == sorted(places)
+    assert "█" in out or "#" in out
+    assert "Games by decade" not in out
+
+
+def test_a_terminal_of_80_columns_sees_tables_that_fit(here: Path) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "80", "TERM": "dumb"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "ttt_cli", "games", "games.csv"],
+        stdout=theirs, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        shown = b""
+        while piece := _read(ours):
+            shown += piece
+        assert process.wait() == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    os.close(ours)
+    text = shown.decode()
+    assert "Players with the most games" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # how a terminal ends on Linux
+        return b""
+
+
+def test_the_rows_as_they_were_read(here: Path, capsys: Capture) -> None:
+    rows = list(csv.reader(io.StringIO(told(capsys, "--list", "-f", "csv"))))
+    assert rows[0] == list(COLUMNS)
+    assert rows[2] == ["games.csv", "3", "1857", "Morphy, Paul", "Paulsen, L", "1/2-1/2", "Match", "", "", ""]
+    assert len(rows) == 1 + 4
+    rows = list(csv.reader(io.StringIO(told(capsys, "--list", "--all", "--exclude", "simul", "-f", "csv"))))
+    assert [row[-1] for row in rows[1:]] == ["", "", "simul", "no result", ""]
+
+
+def test_rows_go_to_a_file_of_any_form(here: Path, capsys: Capture) -> None:
+    assert told(capsys, "--list", "-o", "rows.parquet") == ""
+    assert duckdb.sql(f"SELECT count(*), min(line) FROM '{here / 'rows.parquet'}'").fetchall() == [(4, 2)]
+    assert told(capsys, "-o", "account.json") == ""
+    assert json.loads((here / "account.json").read_text())["total"]["used"] == 4
+
+
+FLAGS = {
+    ("--years", "1858-1862"): {"rows": 5, "used": 2},
+    ("--players", "Paul Morphy"): {"used": 3},
+    ("--players", "Morphy", "--players", "Anderssen", "--among"): {"used": 1},
+    ("--events", "match"): {"used": 2},
+    ("--exclude-events", "match"): {"used": 2},
+    ("--exclude", "blindfold,rapid"): {"used": 3},
+    ("--exclude", "rapid", "--exclude", "simul"): {"used": 3},
+    ("--min-games", "2"): {"used": 0},
+    ("--largest-group",): {"used": 3, "groups": 1},
+    ("--aliases", "names.txt"): {"players": 5},
+    ("--max-errors", "1"): {"used": 4},
+}
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
+def test_flags_say_what_is_read(flags: tuple[str, ...], here: Path, capsys: Capture) -> None:
+    (here / "names.txt").write_text('"Paulsen, Louis","Paulsen, L"\n')
+    found = total(capsys, *flags)
+    assert {key: found[key] for key in FLAGS[flags]} == FLAGS[flags]
+
+
+def test_dedupe(here: Path, capsys: Capture) -> None:
+    (here / "games.csv").write_text("date,white,black,result,round\n" + "1858-06-17,A,B,1-0,3\n" * 2)
+    assert total(capsys)["duplicates"] == 1
+    assert total(capsys)["used"] == 2
+    assert total(capsys, "--dedupe")["used"] == 1
+
+
+def test_flags_win_over_file_and_settings(here: Path, capsys: Capture) -> None:
+    (here / "a.yaml").write_text("data: {filter: {years: 1857, min_games: 9}, max_errors: 7}\n")
+    assert total(capsys, "-c", "a.yaml")["used"] == 0
+    assert total(capsys, "-c", "a.yaml", "--min-games", "0")["used"] == 2
+    assert total(capsys, "-c", "a.yaml", "--min-games", "0", "--years", "1858-")["used"] == 2
+    assert total(capsys, "--years", "1857", "-s", "data.filter.years=1862")["used"] == 2
+    assert main.run(["games", "games.csv", "-c", "a.yaml", "--max-errors", "0"]) == 3
+
+
+def test_strictness_ends_with_the_place(here: Path, capsys: Capture) -> None:
+    for flags in (["--strict"], ["--max-errors", "0"]):
+        assert main.run(["games", "games.csv", *flags]) == 3
+        assert capsys.readouterr().err.startswith("games.csv:5: no result")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--years", "abc"], "'abc' is no range of years"),
+        (["--exclude", "simul,blindfld"], "did you mean blindfold?"),
+        (["--exclude", "everything"], "sets are simul, blindfold"),
+        (["--min-games", "-1"], "--min-games"),
+        (["--all"], "--all goes with --list"),
+        (["--list", "--only", "files"], "--list goes without"),
+        (["--list", "--suggest", "a"], "--list goes without"),
+        (["--suggest", "-", "-f", "csv"], "nothing else"),
+        (["-f", "table", "-o", "a.txt"], "> FILE"),
+        (["--only", "plyers"], "players"),
+        (["--suggest", "no/such/place"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_is_refused(flags: list[str], said: str, here: Path, capsys: Capture) -> None:
+    assert main.run(["games", "games.csv", *flags]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture) -> None:
+    printed = told(capsys, "--suggest", "-")
+    assert printed.splitlines()[1] == '"Paulsen, Louis","Paulsen, L"'
+    assert main.run(["games", "games.csv", "--suggest", "names.txt", "--only", "suspects"]) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 2
+    assert err == "1 suggestion written to names.txt: to be read, and then used with --aliases names.txt\n"
+    assert (here / "names.txt").read_text() == printed
+    assert total(capsys, "--aliases", "names.txt")["players"] == 5
+    assert total(capsys, "--aliases", "names.txt")["suspects"] == 0
+
+
+def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, capsys: Capture) -> None:
+    from ttt_cli.runs.run import open_run
+
+    assert main.run(["fit", "games.csv", "--largest-group", "--exclude", "simul", "-o", "a.ttt"]) == 0
+    run = open_run("a.ttt")
+    assert run.meta.games == 2
+    assert run.meta.config["data"]["filter"]["exclude"] == ["simul"]
+    err = capsys.readouterr().err
+    assert "outside the largest group, 1" in err
+    assert "1 pair of names may be one person's" in err
+    assert main.run(["fit", "games.csv", "-o", "a.ttt"]) == 0
+    assert "2 groups of players not tied by any game" in capsys.readouterr().err
+
+
+def test_the_help_of_the_command_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, ttt_cli.cli.games; "
+        "print([name for name in ('numpy', 'pydantic', 'duckdb', 'numba', 'rich') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+    assert games_module.command.name == "games"

@@ -1,0 +1,125 @@
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.cli import main
+from ttt_cli.models import ttt
+from ttt_cli.runs.run import open_run
+
+HEAD = "date,white,black,result\n"
+OLD = """1857,"Morphy, Paul","Paulsen, Louis",1-0
+1858.12.20,"Anderssen, Adolf","Morphy, Paul",0-1
+1862,"Anderssen, Adolf","Paulsen, Louis",0-1
+"""
+NEW = """1858.12.20,Adolf Anderssen,Paul Morphy,0-1
+1858.12.21,Adolf Anderssen,Paul Morphy,1-0
+1861,"Anderssen, Adolf","Kolisch, Ignatz",*
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    (tmp_path / "old.csv").write_text(HEAD + OLD)
+    (tmp_path / "new.csv").write_text(HEAD + NEW)
+    assert main.run(["fit", "old.csv", "-o", "a.ttt", "-s", "model.beta=300"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def test_the_run_is_replaced_and_what_was_read_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["update", "a.ttt", "new.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[0].startswith("a.ttt: ttt, 3 games 1857-1862, fitted ")
+    assert lines[1] == "new.csv: 3 rows, 2 games, 1 row dropped"
+    assert lines[2] == "  dropped: no result, 1 (new.csv:4)"
+    assert (
+        "  1 record seems to be of a game in the run, by day, players, colours and result: used all the same"
+        in err
+    )
+    assert "3 players, 5 games, 1857 to 1862" in err
+    assert "old.csv" not in err
+    assert lines[-1] == "a.ttt written"
+    run = open_run("a.ttt")
+    assert run.meta.params["beta"] == 300
+    assert run.query("SELECT path, rows, used FROM inputs")[1] == [("old.csv", 3, 3), ("new.csv", 3, 2)]
+    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "new.csv", "old.csv"]
+
+
+def test_options_reach_the_update(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["update", "a.ttt", "new.csv", "--dedupe", "-s", "model.beta=310", "-o", "b.ttt"]) == 0
+    assert "and result: left out" in capsys.readouterr().err
+    assert open_run("a.ttt").meta.games == 3
+    run = open_run("b.ttt")
+    assert (run.meta.games, run.meta.params["beta"]) == (4, 310)
+
+
+def test_a_file_of_the_run_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (here / "a.ttt").read_bytes()
+    assert main.run(["update", "a.ttt", "new.csv", "old.csv"]) == 3
+    err = capsys.readouterr().err.splitlines()
+    assert err == [
+        "old.csv: is in a.ttt already",
+        "hint: leave it out, or count its games once more with --again",
+    ]
+    assert (here / "a.ttt").read_bytes() == before
+    assert main.run(["update", "a.ttt", "old.csv", "--again", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+    assert open_run("a.ttt").meta.games == 6
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["none.ttt", "new.csv"], 2, "no such run"),
+        (["a.ttt"], 2, "Missing argument"),
+        (["a.ttt", "missing.pgn"], 3, "missing.pgn"),
+        (["a.ttt", "new.csv", "-o", "new.csv"], 2, "not a run"),
+        (["a.ttt", "new.csv", "-o", "-"], 2, "cannot be streamed"),
+        (["a.ttt", "new.csv", "-s", "model.name=elo"], 2, "cannot change"),
+        (["a.ttt", "new.csv", "-s", "model.bta=1"], 2, "beta"),
+    ],
+)
+def test_what_cannot_be_done_leaves_the_run(
+    here: Path, args: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (here / "a.ttt").read_bytes()
+    assert main.run(["update", *args]) == code
+    assert said in capsys.readouterr().err
+    assert (here / "a.ttt").read_bytes() == before
+
+
+def test_an_interrupted_update_leaves_the_run(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (here / "a.ttt").read_bytes()
+    real_fit = ttt.fit
+
+    def interrupted(*args: object, **rest: object) -> None:
+        real_fit(*args, **rest)  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ttt, "fit", interrupted)
+    assert main.run(["update", "a.ttt", "new.csv"]) == 130
+    assert (here / "a.ttt").read_bytes() == before
+    assert sorted(path.name for path in here.iterdir()) == ["a.ttt", "new.csv", "old.csv"]
+
+
+def test_not_converged_is_written_and_exits_4(here: Path) -> None:
+    args = ["update", "a.ttt", "new.csv", "-q", "-s", "solver.tol=1e-12", "-s", "solver.max_sweeps=1"]
+    assert main.run(args) == 4
+    assert open_run("a.ttt").meta.games == 5
+
+
+def test_a_fit_starts_from_a_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["fit", "old.csv", "--start", "a.ttt", "-s", "model.beta=300", "-q", "-o", "b.ttt"]) == 0
+    warm, fresh = open_run("b.ttt").meta, open_run("a.ttt").meta
+    assert warm.trace[0][0] < 0.2 * fresh.trace[0][0]
+    assert warm.log_evidence == pytest.approx(fresh.log_evidence, abs=1e-4)
+    assert main.run(["fit", "missing.csv", "--start", "none.ttt"]) == 2
+    assert "none.ttt: no such run" in capsys.readouterr().err

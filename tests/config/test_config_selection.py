@@ -1,0 +1,85 @@
+"""The filter section: ranges of years, patterns, and what is wrong with them said with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttt_cli.config.json_schema import json_schema
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.config.selection import pattern_of, year_range
+from ttt_cli.config.validate import validate
+from ttt_cli.config.wording import meaning
+from ttt_cli.config.yaml_text import parse_document
+from ttt_cli.errors import ConfigError
+from ttt_cli.models.params import Params
+
+
+@pytest.mark.parametrize(
+    ("years", "expected"),
+    [
+        ("1850-1900", (1850, 1900)),
+        (" 1850 - 1900 ", (1850, 1900)),
+        ("1850-", (1850, 9999)),
+        ("-1900", (0, 1900)),
+        ("1850", (1850, 1850)),
+        (1850, (1850, 1850)),
+        ([1850, 1900], (1850, 1900)),
+    ],
+)
+def test_ranges_of_years(years: str | int | list[int], expected: tuple[int, int]) -> None:
+    assert year_range(years) == expected
+
+
+@pytest.mark.parametrize(
+    "years", ["", "-", "x", "1900-1850", "1850-1900-1950", "18500", [1850], [1900, 1850], []]
+)
+def test_what_is_no_range(years: str | list[int]) -> None:
+    with pytest.raises(ValueError, match="for instance 1850-1900"):
+        year_range(years)
+
+
+def test_patterns_stand_between_slashes() -> None:
+    pattern = pattern_of("/^Sim/")
+    assert pattern is not None
+    assert pattern.search("simul")
+    assert [pattern_of(text) for text in ("simul", "/", "//", "a/b")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("years: soon", "data.filter.years: 'soon' is no range of years", "first and last year"),
+        ("events: [ok, '/(/']", r"data.filter.events: /(/ is no regular expression", "words or /patterns/"),
+        ("players: ['']", "data.filter.players: an empty text", "games in which one of these plays"),
+        ("exclude: [simul, chess]", "data.filter.exclude[1] must be 'simul', 'blindfold'", "ready-made sets"),
+        ("min_games: -1", "data.filter.min_games must be at least 0, not -1", "players with fewer games"),
+        ("min_gams: 3", "unknown key data.filter.min_gams", "did you mean data.filter.min_games?"),
+        ("qqqq: 3", "unknown key data.filter.qqqq", "keys are data.filter.years, data.filter.players"),
+    ],
+)
+def test_what_is_wrong_has_its_line_and_a_hint(text: str, message: str, hint: str) -> None:
+    document = parse_document(f"data:\n  filter:\n    {text}\n", "c.yaml")
+    with pytest.raises(ConfigError) as caught:
+        validate(DataConfig, document.values["data"], document, ("data",))
+    assert caught.value.where == "c.yaml:3"
+    assert message in caught.value.message
+    assert str(caught.value.hint).startswith(hint)
+
+
+def test_a_key_of_the_filter_is_suggested_where_it_is_looked_for_outside() -> None:
+    document = parse_document("data:\n  years: 1850\n", "c.yaml")
+    with pytest.raises(ConfigError) as caught:
+        validate(DataConfig, document.values["data"], document, ("data",))
+    assert caught.value.hint == "did you mean data.filter.years?"
+
+
+def test_the_json_schema_has_the_filter_in_its_place() -> None:
+    data = json_schema({"ttt": Params})["properties"]["data"]
+    wanted = data["properties"]["filter"]
+    assert "$defs" not in data
+    assert wanted["additionalProperties"] is False
+    assert wanted["description"] == meaning(DataConfig, ("filter",)) == "which records are used"
+    assert wanted["properties"]["exclude"]["items"]["enum"][:2] == ["simul", "blindfold"]
+    assert meaning(DataConfig, ("filter", "min_games")) == (
+        "players with fewer games are left out, until all have as many; default 0"
+    )

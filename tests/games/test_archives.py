@@ -1,0 +1,214 @@
+"""Archives read member by member: each a file of its own in the report, damage told by name."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from ttt_cli.errors import DataError
+from ttt_cli.games.read import read_games
+from ttt_cli.games.table import Games
+from ttt_cli.progress import Bar
+
+PGN = b'[Event "x"]\n[Date "1858.06.17"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
+CSV = b"date,white,black,result\n1857,C,D,0-1\n"
+MEMBERS = {
+    "one.pgn": PGN,
+    "README.txt": b"read me",
+    "sub/two.csv.gz": gzip.compress(CSV),
+    "sub/inner.zip": b"PK\x03\x04",
+    "base.cbh": b"\0",
+    "__MACOSX/._one.pgn": b"\0",
+    "empty.pgn": b"",
+    "unplayed.pgn": PGN.replace(b"1-0", b"*"),
+}
+
+
+def zipped(members: Mapping[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("sub")
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tarred(members: Mapping[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        folder = tarfile.TarInfo("sub")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return stream.getvalue()
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "tar": bytes,
+    "tar.gz": gzip.compress,
+    "tar.bz2": bz2.compress,
+    "tar.xz": lzma.compress,
+    "tar.zst": zstandard.ZstdCompressor().compress,
+}
+ARCHIVES = ["zip", *PACKERS]
+
+
+def packed(suffix: str, members: Mapping[str, bytes]) -> bytes:
+    return zipped(members) if suffix == "zip" else PACKERS[suffix](tarred(members))
+
+
+def listed(games: Games) -> list[tuple[str, str]]:
+    return [
+        (games.players[white], games.players[black])
+        for white, black in zip(games.white, games.black, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("suffix", ARCHIVES)
+def test_members_are_files_of_their_own(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"games.{suffix}"
+    path.write_bytes(packed(suffix, MEMBERS))
+    games = read_games([path])
+    assert listed(games) == [("C", "D"), ("A", "B")]
+    files = games.report.files
+    assert [(file.path, file.kind, file.rows, file.used) for file in files] == [
+        (f"{path}/one.pgn", "pgn", 1, 1),
+        (f"{path}/sub/two.csv.gz", "csv", 1, 1),
+        (f"{path}/unplayed.pgn", "pgn", 1, 0),
+    ]
+    assert (files[0].digest, files[0].size) == (hashlib.sha256(PGN).hexdigest(), len(PGN))
+    assert files[1].size == len(MEMBERS["sub/two.csv.gz"])
+    skipped = {problem.file.removeprefix(f"{path}/"): problem for problem in games.report.problems}
+    assert {(name, p.reason) for name, p in skipped.items() if p.action == "skipped"} == {
+        ("README.txt", "not named as games"),
+        ("base.cbh", "not named as games"),
+        ("__MACOSX/._one.pgn", "not named as games"),
+        ("sub/inner.zip", "archive in an archive"),
+        ("empty.pgn", "holds no games"),
+    }
+
+
+@pytest.mark.parametrize("suffix", ARCHIVES)
+def test_archives_from_streams(suffix: str) -> None:
+    games = read_games([io.BytesIO(packed(suffix, {"one.pgn": PGN}))])
+    assert games.report.files[0].path == "<stream>/one.pgn"
+
+
+def test_a_zip_archive_needs_random_access() -> None:
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    with pytest.raises(DataError, match="cannot be read from a pipe"):
+        read_games([Pipe(zipped({"one.pgn": PGN}))])
+    assert len(read_games([Pipe(tarred({"one.pgn": PGN}))])) == 1
+
+
+@pytest.mark.parametrize("suffix", ARCHIVES)
+@pytest.mark.parametrize("members", [{}, {"README.txt": b"x"}, {"empty.pgn": b""}])
+def test_an_archive_without_games(tmp_path: Path, suffix: str, members: dict[str, bytes]) -> None:
+    path = tmp_path / f"games.{suffix}"
+    path.write_bytes(packed(suffix, members))
+    with pytest.raises(DataError, match=r"holds no file of games|is empty") as caught:
+        read_games([path])
+    assert caught.value.where == str(path)
+
+
+def test_an_archive_whose_games_cannot_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "games.zip"
+    path.write_bytes(zipped({"a.pgn": MEMBERS["unplayed.pgn"], "b.pgn": MEMBERS["unplayed.pgn"]}))
+    with pytest.raises(
+        DataError, match="none of its 2 records in 2 files can be used: no result 2"
+    ) as caught:
+        read_games([path])
+    assert caught.value.where == str(path)
+    assert f"{path}/a.pgn:1" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("suffix", ARCHIVES)
+@pytest.mark.parametrize("left", [0.4, 0.6])
+def test_cut_short(tmp_path: Path, suffix: str, left: float) -> None:
+    members = {
+        f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(40_000).encode() + b"\n" + PGN for k in range(4)
+    }
+    content = packed(suffix, members)
+    path = tmp_path / f"games.{suffix}"
+    path.write_bytes(content[: int(len(content) * left)])
+    with pytest.raises(DataError, match=r"damaged|too early") as caught:
+        read_games([path])
+    assert str(caught.value.where).startswith(str(path))
+
+
+def test_a_damaged_member_is_named(tmp_path: Path) -> None:
+    content = bytearray(zipped({"one.pgn": PGN, "two.pgn": PGN * 50}))
+    place = content.index(b"two.pgn") + 12
+    content[place : place + 8] = bytes(8)
+    path = tmp_path / "games.zip"
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match="damaged") as caught:
+        read_games([path])
+    assert caught.value.where == f"{path}/two.pgn"
+
+
+def test_a_locked_archive(tmp_path: Path) -> None:
+    content = bytearray(zipped({"one.pgn": PGN}))
+    local, central = content.index(b"one.pgn") - 30, content.rindex(b"one.pgn") - 46
+    content[local + 6] |= 1
+    content[central + 8] |= 1
+    path = tmp_path / "games.zip"
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"cannot be unpacked.*encrypted") as caught:
+        read_games([path])
+    assert caught.value.hint == "unpack it first"
+
+
+@pytest.mark.parametrize("suffix", ARCHIVES)
+def test_progress_counts_stored_bytes(tmp_path: Path, suffix: str) -> None:
+    seen: list[float] = []
+
+    class Counter:
+        def advance(self, amount: float = 1, note: str = "") -> None:
+            assert note == f"games.{suffix}"
+            seen.append(amount)
+
+        @contextmanager
+        def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
+            assert total == len(content)
+            yield self
+
+    noise = {
+        f"{k}.pgn": hashlib.shake_128(bytes([k])).hexdigest(50_000).encode() + b"\n" + PGN for k in range(3)
+    }
+    content = packed(suffix, noise)
+    (tmp_path / f"games.{suffix}").write_bytes(content)
+    read_games([tmp_path / f"games.{suffix}"], progress=Counter())
+    assert sum(seen) == pytest.approx(len(content))  # bytes of the archive
+    assert all(amount > 0 for amount in seen)
+
+
+def test_a_folder_with_archives_and_files(tmp_path: Path) -> None:
+    (tmp_path / "b.zip").write_bytes(zipped({"one.pgn": PGN}))
+    (tmp_path / "a.csv").write_bytes(CSV)
+    (tmp_path / "page.pgn").write_bytes(b"<html>")
+    games = read_games([tmp_path])
+    assert [file.path for file in games.report.files] == [
+        str(tmp_path / "a.csv"),
+        str(tmp_path / "b.zip") + "/one.pgn",
+    ]
+    assert [(p.file, p.reason) for p in games.report.problems] == [
+        (str(tmp_path / "page.pgn"), "holds no games")
+    ]

@@ -1,0 +1,151 @@
+"""Names that may be one person's, and one name that may be two people's: suggested, with the evidence."""
+
+from __future__ import annotations
+
+import csv
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import make_games
+from ttt_cli.games.aliases import read_aliases
+from ttt_cli.games.similar import INITIALS, SPELLING, SURNAME_ONLY, likeness, one_apart, parts_of, without_one
+from ttt_cli.games.suspects import alias_lines, find_suspects, long_careers
+from ttt_cli.games.table import Games
+
+
+def history(*careers: tuple[str, int, int]) -> Games:
+    """Games of players against people of their own, one in the first year and one in the last."""
+    rows = []
+    for number, (name, first, last) in enumerate(careers):
+        rows += [(first, name, f"Opponent{number}, Zz"), (last, f"Opponent{number}, Zz", name)]
+    return make_games([(*row, 2) for row in rows])
+
+
+def likely(one: str, other: str) -> str | None:
+    kind = likeness(parts_of(one), parts_of(other))
+    assert kind == likeness(parts_of(other), parts_of(one))
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("Morphy, Paul", "Morphy, P", INITIALS),
+        ("Morphy, P.", "Morphy, Paul Charles", INITIALS),
+        ("Philidor, Francois Andre Dani", "Philidor, Francois", INITIALS),
+        ("Blackburne, JH", "Blackburne, Joseph Henry", INITIALS),
+        ("Von Bardeleben, Curt", "Bardeleben, C. von", INITIALS),
+        ("MacConnell, James", "Mc Connell, J", INITIALS),
+        ("Vanderstricht, Geert", "Van der Stricht, G", None),
+        ("Morphy", "Morphy, Paul", SURNAME_ONLY),
+        ("Boden, Samuel Standidge", "Boden, Samuel Standige", SPELLING),
+        ("Karjakin, Sergey", "Karjakin, Sergei", SPELLING),
+        ("Tchigorin, Mikhail", "Chigorin, M", SPELLING),
+        ("Capablanca, Jose", "Capabalnca, J", SPELLING),
+        ("Morphy, Paul", "Morphy, Peter", None),
+        ("Morphy, Paul", "Murphy, Paul", SPELLING),
+        ("Lee, P", "Lea, P", None),
+        ("Berman, M", "Herman, M", None),
+        ("Volkov, S1", "Volkov, Sergey", None),
+        ("Li Chao2", "Li Chao", None),
+        ("Player17, A", "Player18, A", None),
+        ("Friedman", "Friedmann", None),
+    ],
+)
+def test_how_names_are_alike(one: str, other: str, kind: str | None) -> None:
+    assert likely(one, other) == kind
+
+
+WORDS = st.text("abc", max_size=5)
+
+
+@given(WORDS, WORDS)
+def test_one_letter_apart_is_an_edit_or_a_swap(one: str, other: str) -> None:
+    """Against all words that one edit makes of the first."""
+    edits = {one[:i] + one[i + 1 :] for i in range(len(one))}
+    edits |= {one[:i] + letter + one[i + 1 :] for i in range(len(one)) for letter in "abc"}
+    edits |= {one[:i] + letter + one[i:] for i in range(len(one) + 1) for letter in "abc"}
+    edits |= {one[:i] + one[i + 1] + one[i] + one[i + 2 :] for i in range(len(one) - 1)}
+    assert one_apart(one, other) == (other in edits - {one})
+    if one_apart(one, other):
+        assert set(without_one(one)) & set(without_one(other))
+
+
+def test_suggestions_with_their_evidence() -> None:
+    games = history(("Aronian, Levon", 1995, 2025), ("Aronian, L", 2001, 2003), ("Tal, M", 1950, 1960))
+    (found,) = find_suspects(games)
+    assert (found.main.name, found.synonym.name, found.kind, found.others) == (
+        "Aronian, Levon", "Aronian, L", INITIALS, 0,
+    )  # fmt: skip
+    assert (found.main.games, found.main.first, found.main.last, found.gap) == (2, 1995, 2025, 0)
+    assert list(alias_lines([found])) == [
+        "# Aronian, Levon: 2 games 1995-2025; Aronian, L: 2 games 2001-2003; initials, overlapping years",
+        '"Aronian, Levon","Aronian, L"',
+    ]
+
+
+def test_the_suggestions_are_an_alias_file(tmp_path: Path) -> None:
+    games = history(("Tal, Mihail", 1950, 1990), ("Tal, M", 1995, 1996), ("Roe, X Y", 1900, 1901),
+                    ("Roe, X Z", 1900, 1901), ("Roe, X", 1900, 1901))  # fmt: skip
+    lines = list(alias_lines(find_suspects(games)))
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert read_aliases(str(tmp_path / "a.csv")).names == {"Tal, M": "Tal, Mihail"}
+    assert lines[0].endswith("initials, 5 years apart")
+    assert lines[2:] == [
+        "# Roe, X Z: 2 games 1900-1901; Roe, X: 2 games 1900-1901; initials, overlapping years, or one of 1 others",
+        '# "Roe, X Z","Roe, X"',
+    ]
+
+
+def test_of_several_explanations_the_likeliest_is_told() -> None:
+    games = history(("Roe, Xav", 1900, 1901), ("Roe, Xen", 1850, 1851), ("Roe, X", 1850, 1852))
+    (found,) = find_suspects(games)
+    assert (found.main.name, found.synonym.name, found.others) == ("Roe, Xen", "Roe, X", 1)
+
+
+def test_people_who_met_are_two() -> None:
+    games = make_games([(1900, "Roe, Xav", "Roe, X", 2)])
+    assert find_suspects(games) == ()
+
+
+def test_nobody_plays_for_a_century() -> None:
+    assert find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1950, 1950))) == ()
+    assert len(find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1900, 1900)))) == 1
+
+
+def test_teams_and_engines_are_nobody() -> None:
+    assert find_suspects(history(("Lee, Al", 1900, 1900), ("Lee, Al/Bo, C", 1900, 1900))) == ()
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Friedmann, A", "Friedman, Al", "Friedman", "Fridman, A", "Roe, X", "Roe, Xa", "Roe", "De Roe, X"]
+        ),
+        unique=True,
+    )
+)  # fmt: skip
+def test_no_pair_is_missed(names: list[str]) -> None:
+    """Against comparing all with all: each pair that is alike is known, as one or as a further explanation."""
+    found = find_suspects(history(*((name, 1900, 1901) for name in names)))
+    alike = [pair for pair in combinations(names, 2) if likely(*pair)]
+    assert sum(1 + suspect.others for suspect in found) == len(alike)
+
+
+def test_long_careers_are_told_first_the_longest() -> None:
+    games = history(("Wilson, J", 1862, 2003), ("Lasker, E", 1889, 1940), ("Stone, J", 1859, 1946))
+    assert [(c.name, c.first, c.last) for c in long_careers(games) if not c.name.startswith("Opp")] == [
+        ("Wilson, J", 1862, 2003),
+        ("Stone, J", 1859, 1946),
+    ]
+    assert [c.name for c in long_careers(games, years=50) if c.name == "Lasker, E"] == ["Lasker, E"]
+
+
+def test_the_lines_are_csv() -> None:
+    games = history(('O"Roe, Xav', 1900, 1901), ('O"Roe, X', 1900, 1901))
+    line = list(alias_lines(find_suspects(games)))[1]
+    assert next(csv.reader([line])) == ['O"Roe, Xav', 'O"Roe, X']

@@ -1,0 +1,57 @@
+"""The calibration figure shows the bins it was given."""
+
+from __future__ import annotations
+
+import pytest
+from handmade import CONFIG, RECORDS, fit_of, games_of
+
+from ttt_cli.evaluate.reliability import Bin, Reliability
+from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.charts.calibration import calibration_chart
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+
+
+def test_bins_are_points_with_two_standard_errors(run: Run) -> None:
+    found = Reliability(
+        "1850",
+        5,
+        1234.0,
+        (
+            Bin("win", 400.0, 0.31, 0.4, 0.02),
+            Bin("draw", 9.0, 0.2, 0.3, 0.1),
+            Bin("loss", 50.0, 0.97, 0.99, 0.03),
+        ),
+    )
+    spec = calibration_chart(run, found).to_dict(validate=False)
+    points = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
+    records = (
+        spec["datasets"][points["data"]["name"]] if "name" in points["data"] else points["data"]["values"]
+    )
+    assert records == [
+        {
+            "outcome": "White wins",
+            "foreseen": 0.31,
+            "observed": 0.4,
+            "low": 0.36,
+            "high": 0.44,
+            "games": 400.0,
+        },
+        {
+            "outcome": "Black wins",
+            "foreseen": 0.97,
+            "observed": 0.99,
+            "low": 0.93,
+            "high": 1.0,
+            "games": 50.0,
+        },
+    ]
+    assert spec["title"]["text"] == "Calibration of ttt"
+    assert "1,234 games from 1850 on" in spec["title"]["subtitle"]
+    assert "learning every 5 years" in spec["title"]["subtitle"]

@@ -1,0 +1,128 @@
+"""Tables of a comparison: columns that scripts rely on, what is empty where, the whole in one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from handmade import RECORDS, games_of
+
+from ttt_cli.api import configure
+from ttt_cli.config.yaml_text import parse_document
+from ttt_cli.evaluate.compare import Comparison, Entry, System
+from ttt_cli.evaluate.compare_tune import TunedSystem, TunePlan
+from ttt_cli.evaluate.standings import Standings
+from ttt_cli.models.resolve import resolve
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.compare import (
+    calibration_rows,
+    group_rows,
+    long_rows,
+    overall_rows,
+    tuned_configs,
+    tuning_lines,
+)
+from ttt_cli.views.rows import Rows
+
+TIMELINE = build_timeline(games_of(RECORDS))  # 7 games in 1857, 1858, 1861 and 1862; the last 5 are scored
+OUTCOMES = TIMELINE.outcome[2:]
+
+
+def entry(name: str, chance: float, kind: str = "filtered", **changes: object) -> Entry:
+    """A system that gave what happened this chance, and the rest in equal parts to the others."""
+    probabilities = np.full((5, 3), (1 - chance) / 2)
+    probabilities[np.arange(5), OUTCOMES] = chance
+    system = System.of(name, configure(model="ttt", beta=300.0))
+    made = Entry(system, kind, probabilities, -5.5, True, 1.25)  # type: ignore[arg-type]
+    return replace(made, **changes)
+
+
+def comparison(*entries: Entry, plan: TunePlan | None = None) -> Comparison:
+    return Comparison(TIMELINE, 1, 2, plan, entries)
+
+
+PAIR = Standings(comparison(entry("worse", 0.4, "smoothed", log_evidence=math.nan), entry("better", 0.5)))
+
+
+def dicts(rows: Rows) -> list[dict[str, object]]:
+    return [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+
+
+def test_the_best_stands_first_and_the_others_say_how_far_behind() -> None:
+    rows = overall_rows(PAIR)
+    best, other = dicts(rows)
+    assert (best["system"], best["kind"], best["games"], best["refitted_every"]) == (
+        "better",
+        "filtered",
+        5,
+        None,
+    )
+    assert (best["behind"], best["standard_error"]) == (None, None)
+    assert best["log_loss"] == pytest.approx(math.log(2))
+    assert other["behind"] == pytest.approx(math.log(0.5 / 0.4))
+    assert other["standard_error"] == pytest.approx(0, abs=1e-9)
+    assert (other["kind"], other["refitted_every"]) == ("smoothed", 2)
+    assert (best["log_evidence"], other["log_evidence"]) == (-5.5, None)
+    assert (best["accuracy"], best["brier"]) == (1.0, pytest.approx(0.25 + 2 * 0.0625))
+    assert best["tuned_by"] is None
+    assert "beta=300" in str(best["parameters"])
+    assert rows.title == ("5 of 7 games foreseen, 1858 to 1862", "smoothed systems fitted anew every 2 years")
+
+
+def test_impossible_outcomes_have_no_standard_error() -> None:
+    (_, other) = dicts(overall_rows(Standings(comparison(entry("sure", 0.0), entry("fair", 1 / 3)))))
+    assert (other["log_loss"], other["behind"], other["standard_error"]) == (math.inf, math.inf, None)
+
+
+def test_groups_and_bins() -> None:
+    decades = dicts(group_rows(PAIR, "decade"))
+    assert [(row["group"], row["system"], row["games"]) for row in decades] == [
+        ("1850s", "better", 3), ("1850s", "worse", 3), ("1860s", "better", 2), ("1860s", "worse", 2),
+    ]  # fmt: skip
+    bins = dicts(calibration_rows(PAIR))
+    assert sum(row["games"] for row in bins if row["system"] == "worse") == 5  # type: ignore[misc]
+    assert {row["expected"] for row in bins if row["system"] == "better"} == {"0.3-0.4", "0.5-0.6", "0.6-0.7"}
+
+
+def test_one_table_for_other_programs() -> None:
+    rows = long_rows(PAIR, ["decade"], calibrated=True)
+    found = dicts(rows)
+    assert rows.columns[:4] == ("system", "kind", "by", "group")
+    assert [(row["by"], row["group"]) for row in found[:3]] == [
+        ("all", "all"), ("all", "all"), ("decade", "1850s"),
+    ]  # fmt: skip
+    assert len(found) == 2 + 4 + len(list(calibration_rows(PAIR).rows))
+    last = found[-1]
+    assert (last["system"], last["kind"], last["by"]) == ("worse", "smoothed", "calibration")
+    assert last["observed"] is not None
+    assert last["log_loss"] is None
+
+
+def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
+    score = TunedSystem("score", {"beta": 480.0}, {"beta": 300.0}, -1.0, -0.9, 42, reached=True)
+    evidence = TunedSystem("evidence", {"beta": 480.0}, {}, -10.0, -9.0, 7, reached=False)
+    tuned = comparison(
+        entry("a", 0.5, tuned=score, tuning_seconds=3.0),
+        entry("b", 0.4, tuned=evidence),
+        plan=TunePlan(0, 1, 1, 100),
+    )
+    assert list(tuning_lines(tuned)) == [
+        "tuned on the games of 1857 to 1857:",
+        "  a: beta 300 (log-loss 1.00000 to 0.90000, 42 fits)",
+        "  b: as they were (log-evidence -10.0 to -9.0, 7 fits, NOT at its best yet)",
+    ]
+    row = dicts(overall_rows(Standings(tuned)))[0]
+    assert (row["tuned_by"], row["tuning_evaluations"], row["tuning_seconds"]) == ("score", 42, 3.0)
+    (name, text), _ = tuned_configs(tuned)
+    assert name == "a.yaml"
+    assert resolve(parse_document(text, name)).params == tuned.entries[0].system.params
+    assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
+    assert list(tuned_configs(comparison(entry("a", 0.5)))) == []
+
+
+def test_configs_of_one_name_are_written_apart() -> None:
+    found = TunedSystem("score", {}, {}, -1.0, -1.0, 1, reached=True)
+    both = comparison(*(entry(name, 0.5, tuned=found) for name in ("one/x.yaml", "/two/x.yaml")))
+    assert [name for name, _ in tuned_configs(both)] == ["one-x.yaml", "two-x.yaml"]

@@ -1,0 +1,146 @@
+"""`ttt games`: what stands in files of games, and what became of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.console import emit, on_terminal, say, width
+from ttt_cli.cli.options import format_option, output_option, reading_options, verbosity_options
+from ttt_cli.views.games import HEADINGS, MOST
+
+if TYPE_CHECKING:
+    from ttt_cli.games.ledger import Records
+    from ttt_cli.views.games import Eye, Report
+
+
+@click.command("games")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--list", "listed", is_flag=True, help="Instead, the records that are used, one row each.")
+@click.option("--all", "everything", is_flag=True, help="With --list: those that are not used too.")
+@click.option(
+    "--only", type=click.Choice(list(HEADINGS)), metavar="SECTION", help="Instead, one section, whole."
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), help=f"Rows of a section; default {MOST}, of a single one all."
+)
+@click.option(
+    "--suggest",
+    metavar="FILE",
+    help="Write the names that may be one person's as an alias file; - prints it.",
+)
+@reading_options
+@format_option
+@output_option
+@verbosity_options
+def command(
+    files: tuple[str, ...],
+    listed: bool,
+    everything: bool,
+    only: str | None,
+    top: int | None,
+    suggest: str | None,
+    config: str | None,
+    overrides: tuple[str, ...],
+    fmt: str | None,
+    out: str,
+) -> None:
+    """Read each FILE as `ttt fit` would, and tell what is there: records, dates, players, groups, duplicates.
+
+    On a terminal the account is a row of small tables, with -f json one object, else rows of section, row, key and
+    value; --only NAME gives one section as a table of its own. --list gives the records as they were taken:
+
+        ttt games *.pgn --list --all -f csv -o records.csv
+
+    Suggested spellings are never applied by themselves: read the file that --suggest writes, then --aliases it.
+    """
+    _check(listed, everything, only, suggest, fmt, out)
+    from ttt_cli import api
+    from ttt_cli.games.read import read_records
+    from ttt_cli.views.games import Report
+
+    data = api.configure(config, overrides).config.data
+    records = read_records(files, data, progress=progress())
+    if listed:
+        _show_list(records, everything, fmt, out)
+        return
+    tables = _as_tables(fmt, out)
+    report = Report(records, top if top or only else MOST, short=tables)
+    if suggest != "-":
+        _show(report, only, tables, fmt, out)
+    if suggest:
+        _write_suggestions(report, suggest)
+
+
+def _check(
+    listed: bool, everything: bool, only: str | None, suggest: str | None, fmt: str | None, out: str
+) -> None:
+    """Refuse options that do not go together."""
+    if everything and not listed:
+        raise click.UsageError("--all goes with --list")
+    if listed and (only or suggest):
+        raise click.UsageError("--list goes without --only and --suggest")
+    if suggest == "-" and (only or fmt or out != "-"):
+        raise click.UsageError("--suggest - prints an alias file, and nothing else")
+    if fmt == "table" and out != "-" and not (listed or only):
+        raise click.UsageError("tables of all sections go to standard output: > FILE")
+
+
+def _show_list(records: Records, everything: bool, fmt: str | None, out: str) -> None:
+    from ttt_cli.views.listing import record_rows
+
+    emit(record_rows(records, everything=everything), fmt, out=out)
+
+
+def _as_tables(fmt: str | None, out: str) -> bool:
+    """Whether the eye is to read what is shown."""
+    return fmt == "table" or (fmt is None and out == "-" and on_terminal())
+
+
+def _show(report: Report, only: str | None, tables: bool, fmt: str | None, out: str) -> None:
+    if tables:
+        eye = _eye()
+        shown = [report.table(only, eye)] if only else report.tables(eye)
+        for number, rows in enumerate(shown):
+            if number:
+                click.echo()
+            emit(rows, "table", out=out)
+    elif only:
+        emit(report.section(only), fmt, out=out)
+    elif fmt == "json" or (fmt is None and Path(out).suffix.lower() == ".json"):
+        emit(report.whole(), "json", out=out)
+    else:
+        emit(report.long(), fmt, out=out)
+
+
+def _eye() -> Eye:
+    from ttt_cli.views.blocks import bar
+    from ttt_cli.views.formats import speaks_unicode
+    from ttt_cli.views.games import Eye
+
+    room = max(min(width() - 40, 60), 10)
+    ascii_only = not speaks_unicode(sys.stdout)
+    return Eye(lambda value, largest: bar(value, largest, room, ascii_only=ascii_only))
+
+
+def _write_suggestions(report: Report, place: str) -> None:
+    from ttt_cli.errors import RunError
+    from ttt_cli.files import replacing
+    from ttt_cli.games.suspects import alias_lines
+
+    suspects = report.account.suspects
+    text = "".join(f"{line}\n" for line in alias_lines(suspects))
+    if place == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        with replacing(Path(place)) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=place) from error
+    what = "1 suggestion" if len(suspects) == 1 else f"{len(suspects):,} suggestions"
+    say(f"{what} written to {place}: to be read, and then used with --aliases {place}")

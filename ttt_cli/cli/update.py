@@ -1,0 +1,70 @@
+"""`ttt update`: further games into a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ttt_cli.cli.bars import progress
+from ttt_cli.cli.console import VERBOSE, say, voice
+from ttt_cli.cli.options import set_option, verbosity_options
+
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import DataConfig
+    from ttt_cli.games.extend import Extended
+
+NOT_CONVERGED = 4
+
+
+@click.command("update")
+@click.argument("run", metavar="RUN")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@set_option
+@click.option("-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced.")
+@click.option("--again", is_flag=True, help="Read files that are in RUN already: their games count twice.")
+@click.option("--dedupe", is_flag=True, help="Leave out games that seem to be in RUN already.")
+@verbosity_options
+@click.pass_context
+def command(
+    context: click.Context,
+    run: str,
+    files: tuple[str, ...],
+    overrides: tuple[str, ...],
+    output: str | None,
+    again: bool,
+    dedupe: bool,
+) -> None:
+    """Add the games of each FILE to those of RUN and infer all skills anew, from where they stood.
+
+    The result is that of `ttt fit` on all files together with the config of RUN, whose own files need not be there any
+    more. A FILE that RUN was made from is refused. RUN is replaced when all is done, or stays as it is.
+    """
+    if output == "-":
+        raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
+    from ttt_cli import api
+    from ttt_cli.runs.run import open_run
+    from ttt_cli.views.summary import found_lines, reading_lines
+
+    before = open_run(run, scale=["points"])
+    if dedupe:
+        overrides = (*overrides, "data.filter.dedupe=true")
+
+    def tell(extended: Extended, data: DataConfig) -> None:
+        say(f"{run}: {before.meta.describe()}")
+        say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
+        if extended.repeats:
+            say(_repeats_line(extended))
+
+    after = api.update(
+        before, *files, output=output, overrides=overrides, again=again, on_read=tell, progress=progress()
+    )
+    say(*found_lines(after.meta), f"{after.path} written")
+    context.exit(0 if after.meta.converged else NOT_CONVERGED)
+
+
+def _repeats_line(extended: Extended) -> str:
+    count = extended.repeats
+    done = "left out" if extended.repeats_dropped else "used all the same (--dedupe leaves such out)"
+    what = "record seems to be of a game" if count == 1 else "records seem to be of games"
+    return f"  {count:,} {what} in the run, by day, players, colours and result: {done}"

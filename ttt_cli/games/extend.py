@@ -1,0 +1,179 @@
+"""Games added to others: one table of both, the players united as in one reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.aliases import Aliases, read_aliases
+from ttt_cli.games.pools import NamePool
+from ttt_cli.games.records import DROPPED, DUPLICATE, SAME_PLAYER
+from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, FileReport, Games, Problem, ReadReport
+from ttt_cli.games.unify import identify
+
+Mask = NDArray[np.bool_]
+_DEFAULT: Final = DataConfig()
+
+
+@dataclass(frozen=True)
+class Extended:
+    """`games` are all games, `added` those that came in addition, with their own report and the players of both.
+
+    `repeats`: how many records that came in addition seem to tell a game that was there, and `repeats_dropped` whether
+    they were left out for it.
+    """
+
+    games: Games
+    added: Games
+    repeats: int
+    repeats_dropped: bool
+
+
+def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
+    """All games of two tables, sorted as if they had been read one after the other; files and problems of both.
+
+    Names are united by `data.names` and `data.aliases`, the names of either table taken as they are; what thereby turns
+    out to be a game of a player against himself is dropped and counted. New records repeat old ones if day, players,
+    colours, result and weight are the same: neither moves nor rounds are known of games. With `data.filter.dedupe` they
+    are dropped. Raises DataError when the alias file cannot be used.
+    """
+    old, new = _united(old, new, data)
+    repeated = _repeats(old, new)
+    repeats = _records(new, repeated)
+    if data.filter.dedupe:
+        new = _without(new, repeated, DUPLICATE)
+    else:
+        new = replace(new, report=_noticed(new, repeated, DUPLICATE))
+    return Extended(_joined(old, new), new, repeats, data.filter.dedupe)
+
+
+class _Names(NamePool):
+    """Names that a reading has already cleaned and found to be somebody's."""
+
+    def _take(self, value: str) -> None:
+        self.cleaned.append(value)
+        self.fault.append(0)
+
+
+def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
+    """Both tables with the same players, none of them playing against himself."""
+    pool = _Names()
+    numbers = [pool.ids(games.players) for games in (old, new)]
+    sides = [
+        np.concatenate(
+            [known[getattr(games, side)] for games, known in zip((old, new), numbers, strict=True)]
+        )
+        for side in ("white", "black")
+    ]
+    aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+    who = identify(pool, (sides[0], sides[1]), data.names, aliases)
+    alone = who.white == who.black
+    parts = []
+    for games, part in ((old, slice(0, len(old))), (new, slice(len(old), None))):
+        same = alone[part]
+        kept = _without(games, same, SAME_PLAYER)
+        parts.append(
+            replace(kept, white=who.white[part][~same], black=who.black[part][~same], players=who.players)
+        )
+    return parts[0], parts[1]
+
+
+def _repeats(old: Games, new: Games) -> Mask:
+    """Which new games repeat old ones: of equal ones as many as there are old."""
+    names = ("date", "white", "black", "outcome", "weight")
+    rows = np.flatnonzero((new.date_precision == PRECISION_DAY) & _alone_in_line(new))
+    exact = (old.date_precision == PRECISION_DAY) & np.isin(old.date, new.date[rows])
+    columns = [np.concatenate([getattr(old, name)[exact], getattr(new, name)[rows]]) for name in names]
+    order = np.lexsort(columns[::-1])  # the old ones of equal ones first: the sort is stable
+    first = np.ones(len(order), np.bool_)
+    first[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    group = np.cumsum(first) - 1
+    is_new = order >= np.count_nonzero(exact)
+    known = np.bincount(group, ~is_new)
+    place = np.arange(len(order)) - np.flatnonzero(first)[group]
+    repeated = np.zeros(len(new), np.bool_)
+    again = is_new & (place < 2 * known[group])
+    repeated[rows[order[again] - np.count_nonzero(exact)]] = True
+    return repeated
+
+
+def _alone_in_line(games: Games) -> Mask:
+    """Which games are all that their record tells: those of a match given by its score are several."""
+    _, record, count = np.unique(_record(games), return_inverse=True, return_counts=True)
+    return np.asarray(count[record] == 1, np.bool_)
+
+
+def _record(games: Games) -> NDArray[np.int64]:
+    """A number for the record of each game."""
+    longest = int(games.source_line.max(initial=0)) + 1
+    return games.source_file * np.int64(longest) + games.source_line
+
+
+def _records(games: Games, rows: Mask) -> int:
+    return len(np.unique(_record(games)[rows]))
+
+
+def _without(games: Games, rows: Mask, reason: str) -> Games:
+    """The games but for some, whole records, which are counted as dropped."""
+    if not rows.any():
+        return games
+    files = [
+        replace(file, used=file.used - lost, dropped=_more(file.dropped, reason, lost)) if lost else file
+        for file, lost in zip(games.report.files, _by_file(games, rows), strict=True)
+    ]
+    report = games.report
+    problems = report.problems
+    if reason == SAME_PLAYER:
+        problems = (*problems, *_against_himself(games, rows))
+    columns = {name: getattr(games, name)[~rows] for name in GAME_COLUMNS}
+    return replace(games, **columns, report=ReadReport(tuple(files), problems))
+
+
+def _noticed(games: Games, rows: Mask, what: str) -> ReadReport:
+    """The report with a remark on some records."""
+    files = [
+        replace(file, noticed=_more(file.noticed, what, count)) if count else file
+        for file, count in zip(games.report.files, _by_file(games, rows), strict=True)
+    ]
+    return replace(games.report, files=tuple(files))
+
+
+def _by_file(games: Games, rows: Mask) -> list[int]:
+    """How many records of each file some games are."""
+    _, first = np.unique(_record(games)[rows], return_index=True)
+    counts = np.bincount(games.source_file[rows][first], minlength=len(games.report.files))
+    return [int(count) for count in counts[: len(games.report.files)]]
+
+
+def _more(counts: dict[str, int], what: str, count: int) -> dict[str, int]:
+    return {**counts, what: counts.get(what, 0) + count}
+
+
+def _against_himself(games: Games, rows: Mask) -> list[Problem]:
+    places = zip(games.source_file[rows].tolist(), games.source_line[rows].tolist(), strict=True)
+    found = dict(zip(places, games.white[rows].tolist(), strict=True))
+    return [
+        Problem(games.report.files[file].path, line, SAME_PLAYER, games.players[player], DROPPED)
+        for (file, line), player in found.items()
+        if file < len(games.report.files)
+    ]
+
+
+def _joined(old: Games, new: Games) -> Games:
+    """The games of two tables with the same players, by date, then those of the first before those of the second."""
+    files: tuple[FileReport, ...] = (*old.report.files, *new.report.files)
+    order = np.argsort(np.concatenate([old.date, new.date]), kind="stable")
+    new = replace(new, source_file=new.source_file + np.int32(len(old.report.files)))
+    columns = {name: np.concatenate([getattr(old, name), getattr(new, name)])[order] for name in GAME_COLUMNS}
+    present = np.unique(np.concatenate([columns["white"], columns["black"]]))
+    for side in ("white", "black"):
+        columns[side] = np.searchsorted(present, columns[side])
+    return Games(
+        **columns,
+        players=tuple(old.players[player] for player in present.tolist()),
+        report=ReadReport(files, (*old.report.problems, *new.report.problems)),
+    )

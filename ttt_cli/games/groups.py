@@ -1,0 +1,98 @@
+"""Groups of players: who is tied to whom by games, and since when.
+
+Skills of two players can be compared when a chain of games leads from one to the other. Components of the graph of
+players and games are groups; levels of different groups have nothing to do with each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.ledger import years_of
+from ttt_cli.games.table import Games
+
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Players tied by games. `leading` are those with the most games, at most three."""
+
+    players: int
+    games: int
+    first: int  # year
+    last: int
+    leading: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """All groups, those with more players (then games) first; `label`, shape (players,), tells the group of each."""
+
+    groups: tuple[Group, ...]
+    label: Labels
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def warning(self) -> str | None:
+        """What a fit over several groups has to say, None when there is only one."""
+        if len(self.groups) < 2:
+            return None
+        main = self.groups[0]
+        outside = sum(group.players for group in self.groups[1:])
+        return (
+            f"{len(self.groups):,} groups of players not tied by any game: their levels are not comparable; "
+            f"the largest has {main.players:,} players, {outside:,} are outside it"
+        )
+
+
+def label_groups(white: NDArray[np.int32], black: NDArray[np.int32], n_players: int) -> Labels:
+    """The group of each player, shape (n_players,), numbered from 0 by the number of players, then of games.
+
+    Players without games are groups of their own, the last ones. Takes time linear in games and players.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ties = coo_array((np.ones(len(white), np.int8), (white, black)), shape=(n_players, n_players))
+    _, found = connected_components(ties, directed=False)
+    players = np.bincount(found)
+    games = np.bincount(found[white], minlength=len(players))
+    order = np.lexsort((np.arange(len(players)), -games, -players))
+    rank = np.empty(len(players), np.int32)
+    rank[order] = np.arange(len(players), dtype=np.int32)
+    return rank[found]
+
+
+def find_groups(games: Games) -> Groups:
+    """The groups of the players of these games."""
+    label = label_groups(games.white, games.black, len(games.players))
+    count = int(label.max(initial=-1)) + 1
+    played = np.bincount(games.white, minlength=len(label)) + np.bincount(games.black, minlength=len(label))
+    order = np.lexsort((-played, label))
+    start = np.searchsorted(label[order], np.arange(count + 1))
+    of_game = label[games.white]
+    size = np.bincount(of_game, minlength=count)
+    year = years_of(games.date)
+    first = np.full(count, np.iinfo(np.int16).max, np.int16)
+    last = np.zeros(count, np.int16)
+    np.minimum.at(first, of_game, year)
+    np.maximum.at(last, of_game, year)
+    groups = (
+        Group(
+            players=int(start[i + 1] - start[i]),
+            games=int(size[i]),
+            first=int(first[i]),
+            last=int(last[i]),
+            leading=tuple(
+                games.players[p] for p in order[start[i] : min(start[i] + 3, start[i + 1])].tolist()
+            ),
+        )
+        for i in range(count)
+    )
+    return Groups(tuple(groups), label)

@@ -1,0 +1,94 @@
+"""Games as JSON objects, one per line or in an array, as records; keys are the names of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import DataError
+from ttt_cli.games.columns import Table, join_rows, make_batch
+from ttt_cli.games.delimited import whole_lines
+from ttt_cli.games.json_objects import Object, Objects, as_text, object_in, one_after_the_other, one_per_line
+from ttt_cli.games.layout import Layout, find_layout
+from ttt_cli.games.records import Batch
+from ttt_cli.games.streams import DamagedInputError
+from ttt_cli.games.text import HEAD, LARGE, peek
+
+_SAMPLE: Final = 1000  # objects
+_PROBED: Final = 100  # lines
+
+
+def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
+    """Open a file of JSON objects given as blocks with LF line ends.
+
+    Columns are the keys in the first `large` bytes. Files of so many bytes and more with an object on each line are
+    read through the database, copied piece by piece to a temporary file; others by the standard library.
+    Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
+    """
+    head, blocks = peek(blocks, large)
+    lined = _is_lined(head[:HEAD])
+    if lined and len(head) >= large:
+        from ttt_cli.games.jsonl_large import read_large
+
+        return read_large(head, blocks, data, name)
+    pieces = _lines(blocks) if lined else one_after_the_other(blocks, name)
+    first, rest = _beginning(pieces, everything=len(head) < large)
+    found = [one for objects in first for _, one in objects.found]
+    if not found:
+        raise DataError(
+            "holds no JSON objects", where=name, hint='a game is {"date": ..., "white": ..., ...}'
+        )
+    keys = list(dict.fromkeys(key for one in found for key in one))
+    layout = layout_of(keys, found, data, name)
+    return Table(layout.kind, (as_batch(objects, keys, layout) for objects in chain(first, rest)))
+
+
+def _is_lined(head: bytes) -> bool:
+    """Whether there is an object on a line of its own among the first ones, and no array around them."""
+    lines = islice((line for line in head.split(b"\n") if line.strip()), _PROBED)
+    return not head.lstrip().startswith(b"[") and any(
+        isinstance(object_in(line.decode("utf-8", "surrogateescape")), dict) for line in lines
+    )
+
+
+def _beginning(pieces: Iterator[Objects], *, everything: bool) -> tuple[list[Objects], Iterator[Objects]]:
+    """All pieces, or those up to the first object, and the others; damage is told behind what came before."""
+    first: list[Objects] = []
+    try:
+        for objects in pieces:
+            first.append(objects)
+            if objects.found and not everything:
+                break
+    except DamagedInputError as error:
+        if not any(objects.found for objects in first):
+            raise
+        return first, _damaged(error)
+    return first, pieces
+
+
+def _damaged(error: DamagedInputError) -> Iterator[Objects]:
+    yield from ()
+    raise error
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
+    number = 1
+    for data, _ in whole_lines(blocks):
+        lines = data.removesuffix(b"\n").split(b"\n") if data else []
+        yield one_per_line(lines, number)
+        number += len(lines)
+
+
+def layout_of(keys: list[str], sample: list[Object], data: DataConfig, name: str) -> Layout:
+    """Which key is which column."""
+    rows = [[as_text(one.get(key)) for key in keys] for one in sample[:_SAMPLE]]
+    return find_layout([keys, *rows], data, name, named=True)
+
+
+def as_batch(objects: Objects, keys: list[str], layout: Layout) -> Batch:
+    """Objects as records; a key that is missing is an empty text."""
+    found = [one for _, one in objects.found]
+    columns = {index: [as_text(one.get(keys[index])) for one in found] for index in layout.used}
+    return make_batch(layout, [line for line, _ in objects.found], columns, join_rows, objects.rejects)

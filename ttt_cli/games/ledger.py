@@ -1,0 +1,189 @@
+"""Records: everything that stood in the files, used or not, as columns; Games are made of what is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.records import DROP_REASONS
+from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+
+Codes = NDArray[np.integer]
+TEXT_COLUMNS: Final = (
+    "date", "white_written", "black_written", "result", "event", "site", "round", "variant", "status", "odds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column of texts: `codes`, shape (records,), number the distinct `values`."""
+
+    codes: Codes
+    values: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> str:
+        return self.values[int(self.codes[row])]
+
+
+@dataclass(frozen=True)
+class Records:
+    """All records of all files in the order in which they were read; arrays of shape (records,) unless said otherwise.
+
+    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`; `line` is the first line of each there. `date` to
+    `odds` are texts as written. `date_day` and `date_precision` are those of each distinct date (see `Games`), `tally`,
+    shape (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index
+    `players`, all names united, and are -1 where nobody is named. `weight` is that of each game of the record, `offset`
+    as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they are not known. `fault` is 0
+    for a record that is used, else 1 + the index in DROP_REASONS; of faulty records the other columns may mean nothing.
+    `problems` are what was odd about single records, those that a filter left out not among them.
+    """
+
+    files: tuple[FileReport, ...]
+    starts: NDArray[np.int64]
+    line: Codes
+    date: Texts
+    white_written: Texts
+    black_written: Texts
+    result: Texts
+    event: Texts
+    site: Texts
+    round: Texts
+    variant: Texts
+    status: Texts
+    odds: Texts
+    date_day: NDArray[np.int32]
+    date_precision: NDArray[np.int8]
+    tally: NDArray[np.float64]
+    players: tuple[str, ...]
+    white: NDArray[np.int32]
+    black: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    moves: NDArray[np.int64]
+    fault: NDArray[np.int8]
+    problems: tuple[Problem, ...] = ()
+
+    def __post_init__(self) -> None:
+        for column in (getattr(self, f.name) for f in fields(self)):
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.fault)
+
+    @property
+    def file(self) -> NDArray[np.int32]:
+        """The file of each record, an index of `files`."""
+        return np.repeat(np.arange(len(self.files), dtype=np.int32), np.diff(self.starts))
+
+    @property
+    def day(self) -> NDArray[np.int32]:
+        """Days since 1970-01-01, the middle of what is known."""
+        return self.date_day[self.date.codes]
+
+    @property
+    def precision(self) -> NDArray[np.int8]:
+        """How exact the date is, as in `Games`."""
+        return self.date_precision[self.date.codes]
+
+    @property
+    def year(self) -> NDArray[np.int16]:
+        """The year of each record."""
+        return years_of(self.date_day)[self.date.codes]
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which records are games."""
+        return np.equal(self.fault, 0)
+
+    @property
+    def report(self) -> ReadReport:
+        """The account of the reading."""
+        return ReadReport(self.files, self.problems)
+
+    def reason(self, row: int) -> str | None:
+        """Why a record is not used, None when it is."""
+        return DROP_REASONS[self.fault[row] - 1] if self.fault[row] else None
+
+    def place(self, row: int) -> str:
+        """`file:line` of a record."""
+        file = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return f"{self.files[file].path}:{self.line[row]}"
+
+
+def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
+    """Years of days since 1970-01-01."""
+    return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
+
+
+def narrow(codes: Codes) -> Codes:
+    """The same numbers, none below 0, in the fewest bytes."""
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))), copy=False)
+
+
+def games_of(records: Records) -> Games:
+    """The games of the records that are used, by date, then as read; players are those who have games.
+
+    A match is up to three rows of one source line, for the games that White lost, drew and won.
+    """
+    rows, outcome, count = _expanded(records)
+    rows_sorted = np.argsort(records.day[rows], kind="stable")
+    rows, outcome = rows[rows_sorted], outcome[rows_sorted]
+    if count.strides != (0,):
+        count = count[rows_sorted]
+    white, black = records.white[rows], records.black[rows]
+    present = np.zeros(len(records.players), np.bool_)
+    present[white] = present[black] = True
+    number = (np.cumsum(present) - 1).astype(np.int32)
+    return Games(
+        date=records.day[rows],
+        date_precision=records.precision[rows],
+        white=number[white],
+        black=number[black],
+        outcome=outcome,
+        weight=_product(count, _picked(records.weight, rows)),
+        offset=_picked(records.offset, rows),
+        source_file=records.file[rows],
+        source_line=records.line[rows].astype(np.int64),
+        players=tuple(records.players[i] for i in np.flatnonzero(present).tolist()),
+        report=records.report,
+    )
+
+
+def _expanded(records: Records) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.float64]]:
+    """Rows, outcomes and numbers of equal games of the records that are used, a row for each outcome of a match."""
+    rows = np.flatnonzero(records.used)
+    codes = records.result.codes[rows]
+    kinds = (records.tally > 0).sum(axis=1)
+    first = (
+        np.argmax(records.tally > 0, axis=1).astype(np.int8) if len(records.tally) else np.zeros(0, np.int8)
+    )
+    counted = np.zeros(len(records.tally), np.bool_)
+    counted[codes] = True
+    if np.all(kinds[counted] == 1) and np.all(records.tally[counted].max(axis=1, initial=0) == 1):
+        return rows, first[codes], constant(1.0, len(rows))
+    which, outcome = np.nonzero(records.tally[codes] > 0)
+    return rows[which], outcome.astype(np.int8), records.tally[codes[which], outcome]
+
+
+def constant(value: float, n: int) -> NDArray[np.float64]:
+    """The same number n times, in the memory of one."""
+    return np.broadcast_to(np.float64(value), (n,))
+
+
+def _picked(column: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    if column.strides == (0,):
+        return constant(float(column[0]) if len(column) else 0.0, len(rows))
+    return column[rows]
+
+
+def _product(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    if one.strides == other.strides == (0,):
+        return constant(float(one[0] * other[0]) if len(one) else 1.0, len(one))
+    return one * other

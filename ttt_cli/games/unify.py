@@ -1,0 +1,122 @@
+"""Who is who: the names in all files as players, by spelling, alias file and FIDE id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import NameMatching
+from ttt_cli.folding import fold
+from ttt_cli.games.aliases import Aliases
+from ttt_cli.games.ledger import Codes, Texts
+from ttt_cli.games.name_keys import comma_keys, name_key
+from ttt_cli.games.player_ids import join_ids
+from ttt_cli.games.pools import NamePool
+
+Ids = NDArray[np.int32]
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Identified:
+    """The players, sorted by name, each name once, and who had White and Black in each record (-1: nobody)."""
+
+    players: tuple[str, ...]
+    white: Ids
+    black: Ids
+
+
+def identify(
+    pool: NamePool,
+    written: tuple[Codes, Codes],
+    matching: NameMatching,
+    aliases: Aliases,
+    *,
+    ids: tuple[Codes, Codes, Sequence[str]] | None = None,
+    status: Texts | None = None,
+) -> Identified:
+    """Unite the spellings of each player; `written` are White's and Black's names of each record, numbers in `pool`.
+
+    Spellings with the same key (`name_key`) are one player, shown in the most frequent of them. With `matching` full, a
+    name without a comma joins the one name with a comma that has its words as surname and given names, when the input
+    (or the alias file) has exactly one. The alias file comes first. `ids` are White's and Black's ids, numbers in the
+    texts that follow (see `join_ids`). `status` tells which games the alias file gives to another.
+    """
+    counts = sum(np.bincount(side, minlength=len(pool.values)) for side in written)
+    groups = _Groups(pool, np.asarray(counts), matching, aliases)
+    white, black = (groups.number[side] for side in written)
+    names, home = groups.names, np.arange(len(groups.names), dtype=np.int32)
+    if ids is not None:
+        names, home, white, black = join_ids(names, white, black, *ids)
+    if status is not None and aliases.by_status:
+        words = np.array([fold(text) for text in status.values])
+        for (name, word), main in aliases.by_status.items():
+            player, other = groups.find(name), groups.find(main)
+            if player is not None and other is not None:
+                rows = np.isin(status.codes, np.flatnonzero(words == word))
+                white[rows & (white == home[player])] = home[other]
+                black[rows & (black == home[player])] = home[other]
+    return _sorted(names, white, black)
+
+
+class _Groups:
+    """Spellings of one name: `number`, shape (spellings,), tells the group of each, `names` those of the groups."""
+
+    def __init__(
+        self, pool: NamePool, counts: NDArray[np.int64], matching: NameMatching, aliases: Aliases
+    ) -> None:
+        self._matching: NameMatching = matching
+        self._aliases = aliases
+        self._mains = {self._key(main): main for main in sorted(aliases.mains)}
+        self._alias_keys = self._unambiguous()
+        own = ["" if fault else self._key(name) for name, fault in zip(pool.cleaned, pool.fault, strict=True)]
+        self._known = {*own, *self._mains, *self._alias_keys}
+        resolved = [key and self._resolved(name, key) for name, key in zip(pool.cleaned, own, strict=True)]
+        best: dict[str, tuple[int, str]] = {}
+        for key, target, name, count in zip(own, resolved, pool.cleaned, counts.tolist(), strict=True):
+            if key and key == target:
+                best[key] = max(best.get(key, (-1, "")), (count, name))
+        shown = {key: name for key, (_, name) in best.items()} | self._mains
+        keys = [*dict.fromkeys(key for key in resolved if key), *self._mains]
+        self._numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+        self.names = [shown[key] for key in self._numbers]
+        self.number = np.array([self._numbers.get(key, NOBODY) for key in resolved], np.int32)
+
+    def find(self, name: str) -> int | None:
+        """The group of a name that the alias file mentions, None when nobody has it."""
+        return self._numbers.get(self._resolved(name, self._key(name)))
+
+    def _key(self, name: str) -> str:
+        return name_key(name, self._matching)
+
+    def _unambiguous(self) -> dict[str, str]:
+        """Keys of synonyms, and the keys of the players they stand for where spellings of one key agree."""
+        found: dict[str, set[str]] = {}
+        for synonym, main in self._aliases.names.items():
+            found.setdefault(self._key(synonym), set()).add(self._key(main))
+        return {key: mains.pop() for key, mains in found.items() if len(mains) == 1}
+
+    def _resolved(self, name: str, key: str) -> str:
+        """The key of the player that a spelling stands for."""
+        if name in self._aliases.names:
+            return self._key(self._aliases.names[name])
+        if key not in self._alias_keys and self._matching == "full" and "," not in key:
+            targets = {
+                self._alias_keys.get(other, other) for other in comma_keys(key) if other in self._known
+            }
+            if len(targets) == 1:
+                return targets.pop()
+        return self._alias_keys.get(key, key)
+
+
+def _sorted(names: Sequence[str], white: Ids, black: Ids) -> Identified:
+    """The players who occur, sorted, and their numbers."""
+    present = np.zeros(len(names) + 1, np.bool_)
+    present[white] = present[black] = True
+    ranked = sorted(np.flatnonzero(present[:-1]).tolist(), key=lambda number: names[number])
+    number = np.full(len(names) + 1, NOBODY, np.int32)  # the last one stands for nobody
+    number[ranked] = np.arange(len(ranked), dtype=np.int32)
+    return Identified(tuple(names[old] for old in ranked), number[white], number[black])

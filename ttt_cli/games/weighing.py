@@ -1,0 +1,106 @@
+"""How much a record counts, and the odds that were given in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.folding import fold
+from ttt_cli.games.file_records import FileRecords
+from ttt_cli.games.name_keys import name_key
+from ttt_cli.games.names import clean_name, text_of
+from ttt_cli.games.odds import OddsTable, named_giver, usual_giver
+from ttt_cli.games.records import BAD_WEIGHT, FAULT, STATUS, UNKNOWN_ODDS
+
+Numbers = NDArray[np.float64]
+
+_USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
+
+
+class Weighing:
+    """Weights and odds of the records of a file, from the columns `weight`, `status`, `odds` and `odds_giver`.
+
+    `weight` (None: all 1) is the product of the weight as written, that of the status and `caps`; `offset` (None: all
+    0) is in Elo points, added to White's strength. `faults` are fault codes, those of earlier reasons first;
+    `odd_status` marks the records whose status has no weight (None: there are none), which count as 1. `names` are the
+    distinct names of the records, cleaned.
+    """
+
+    def __init__(
+        self, records: FileRecords, data: DataConfig, caps: Numbers | None, names: Sequence[str]
+    ) -> None:
+        self._records, self._names = records, names
+        self.faults: list[NDArray[np.int8]] = []
+        self.weight = caps
+        self.offset: Numbers | None = None
+        self.odd_status: NDArray[np.bool_] | None = None
+        if records.weights:
+            self._read_weights()
+        if "odds" in records.further:
+            self._read_odds(OddsTable(data.odds))
+        if "status" in records.further:
+            self._read_status({fold(word): factor for word, factor in (_USUAL | data.status).items()})
+
+    def _times(self, factors: Numbers) -> None:
+        self.weight = factors if self.weight is None else self.weight * factors
+
+    def _read_weights(self) -> None:
+        written = np.array([_number(text_of(raw)) for raw in self._records.weights])
+        bad = ~(np.isfinite(written) & (written > 0))
+        ids = self._records.ids("weights")
+        self.faults.append((bad * np.int8(FAULT[BAD_WEIGHT]))[ids])
+        self._times(np.where(bad, 1.0, written)[ids])
+
+    def _read_status(self, factors: dict[str, float]) -> None:
+        words = [fold(text_of(raw)) for raw in self._records.distinct("status")]
+        weights = np.array([factors.get(word, 1.0) for word in words])
+        odd = np.array([bool(word) and word not in factors for word in words], np.bool_)
+        ids = self._records.ids("status")
+        self.faults.append(((weights == 0) * np.int8(FAULT[STATUS]))[ids])
+        if odd.any():
+            self.odd_status = odd[ids]
+        if np.any(weights != 1):
+            self._times(np.where(weights == 0, 1.0, weights)[ids])
+
+    def _read_odds(self, table: OddsTable) -> None:
+        written = [text_of(raw).strip() for raw in self._records.distinct("odds")]
+        points = [math.nan if (known := table.points(odds)) is None else known for odds in written]
+        if not np.any(points):
+            return
+        signs = [1.0 if usual_giver(odds) == "black" else -1.0 for odds in written]
+        ids = self._records.ids("odds")
+        sign = np.array(signs)[ids]
+        if "odds_giver" in self._records.further:
+            self._read_givers(sign, np.flatnonzero(np.array(points)[ids] != 0))
+        offset = np.array(points)[ids] * sign
+        self.faults.append(np.isnan(offset) * np.int8(FAULT[UNKNOWN_ODDS]))
+        self.offset = np.nan_to_num(offset, copy=False)
+
+    def _read_givers(self, sign: Numbers, rows: NDArray[np.intp]) -> None:
+        """Set the sign of records whose giver is named: -1 for White, +1 for Black, NaN where it is neither."""
+        texts = [text_of(raw).strip() for raw in self._records.distinct("odds_giver")]
+        givers, ids = [named_giver(text) for text in texts], self._records.ids("odds_giver")
+        white, black = self._records.ids("whites"), self._records.ids("blacks")
+        for row in rows.tolist():
+            text, giver = texts[ids[row]], givers[ids[row]]
+            if not fold(text):
+                continue
+            if giver is None:
+                key = name_key(clean_name(text))
+                is_white = key == name_key(self._names[white[row]])
+                is_black = key == name_key(self._names[black[row]])
+                sign[row] = -1.0 if is_white else 1.0 if is_black else math.nan
+            else:
+                sign[row] = -1.0 if giver == "white" else 1.0
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return math.nan

@@ -1,0 +1,17 @@
+"""Which PGN tags are read, by number; shared by all scanners."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# The first are columns of the records as well; from FEN and SetUp follows whether a game is set up.
+DATE, WHITE, BLACK, RESULT, EVENT, SITE, ROUND, WHITE_ID, BLACK_ID, VARIANT, SETUP, FEN = range(12)
+TAGS: Final = 12
+COLUMNS: Final = VARIANT + 1
+NAMES: Final = (
+    *(b"Date", b"White", b"Black", b"Result", b"Event", b"Site", b"Round"),
+    *(b"WhiteFideId", b"BlackFideId", b"Variant", b"SetUp", b"FEN"),
+)
+USUAL: Final = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the position at the start, as in FEN
+SET_UP: Final = b"set-up"  # the variant of a game from another one
+SET_UP_WORD: Final = 1  # its number among the words of a file
