@@ -243,7 +243,7 @@ def row(entry: Entry, measured: Measured) -> tuple[str, ...]:
         ratio("cpu"),
         f"{median('peak'):,.0f}",
         ratio("peak"),
-        f"{median('error'):.1g}{'' if reached else ', given up'}",
+        f"{median('error'):.2g}{'' if reached else ', given up'}",
     )
 
 

@@ -183,12 +183,16 @@ def test_strictness_ends_with_the_place(here: Path, capsys: Capture) -> None:
         (["--suggest", "-", "-f", "csv"], "nothing else"),
         (["-f", "table", "-o", "a.txt"], "> FILE"),
         (["--only", "plyers"], "players"),
-        (["--suggest", "no/such/place"], "cannot be written"),
+        (["--suggest", "no/such/place"], "no/such/place cannot be written: no such folder"),
+        (["--list", "-o", "."], ". cannot be written: is a folder"),
+        (["--list", "-o", "games.csv"], "games.csv is read"),
+        (["--suggest", "./games.csv"], "./games.csv is read"),
     ],
 )
 def test_what_cannot_be_is_refused(flags: list[str], said: str, here: Path, capsys: Capture) -> None:
     assert main.run(["games", "games.csv", *flags]) == 2
     assert said in capsys.readouterr().err
+    assert (here / "games.csv").read_text() == GAMES
 
 
 def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture) -> None:

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--list", "listed", is_flag=True, help="Instead, the records that are used, one row each.")
 @click.option("--all", "everything", is_flag=True, help="With --list: those that are not used too.")
-@click.option(
-    "--only", type=click.Choice(list(HEADINGS)), metavar="SECTION", help="Instead, one section, whole."
-)
+@click.option("--only", type=click.Choice(list(HEADINGS)), help="Instead, one section, whole.")
 @click.option(
     "--top", type=click.IntRange(min=1), help=f"Rows of a section; default {MOST}, of a single one all."
 )
@@ -52,13 +50,14 @@ def command(
     """Read each FILE as `ttt fit` would, and tell what is there: records, dates, players, groups, duplicates.
 
     On a terminal the account is a row of small tables, with -f json one object, else rows of section, row, key and
-    value; --only NAME gives one section as a table of its own. --list gives the records as they were taken:
+    value; --only SECTION gives one section as a table of its own. --list gives the records as they were taken:
 
         ttt games *.pgn --list --all -f csv -o records.csv
 
     Suggested spellings are never applied by themselves: read the file that --suggest writes, then --aliases it.
     """
     _check(listed, everything, only, suggest, fmt, out)
+    _check_places(files, (out, suggest))
     from ttt_cli import api
     from ttt_cli.games.read import read_records
     from ttt_cli.views.games import Report
@@ -88,6 +87,19 @@ def _check(
         raise click.UsageError("--suggest - prints an alias file, and nothing else")
     if fmt == "table" and out != "-" and not (listed or only):
         raise click.UsageError("tables of all sections go to standard output: > FILE")
+
+
+def _check_places(files: tuple[str, ...], places: tuple[str | None, ...]) -> None:
+    """Refuse places for what is written that will not do, before the work begins; files that are read are such."""
+    read = {Path(file).resolve() for file in files}
+    for place in places:
+        if place is None or place == "-":
+            continue
+        if Path(place).resolve() in read:
+            raise click.UsageError(f"{place} is read: it cannot be written as well")
+        if Path(place).is_dir() or not Path(place).parent.is_dir():
+            what = "is a folder" if Path(place).is_dir() else "no such folder"
+            raise click.UsageError(f"{place} cannot be written: {what}")
 
 
 def _show_list(records: Records, everything: bool, fmt: str | None, out: str) -> None:
