@@ -10,6 +10,7 @@ from ttt_cli.cli.config import command
 from ttt_cli.errors import ConfigError
 from ttt_cli.models import registry
 from ttt_cli.models.params import SkillParams
+from ttt_cli.models.registry import MODULES
 
 
 class Params(SkillParams):
@@ -83,7 +84,7 @@ def test_schema_covers_one_model_or_all() -> None:
     one = json.loads(invoke("schema", "--model", "ttt").stdout)
     assert one["properties"]["model"]["properties"]["beta"]["exclusiveMinimum"] == 0
     every = json.loads(invoke("schema").stdout)
-    assert every["properties"]["model"]["properties"]["name"]["enum"] == ["ttt", "ttt-d", "trueskill"]
+    assert every["properties"]["model"]["properties"]["name"]["enum"] == list(MODULES)
 
 
 def test_schema_of_an_unknown_model_suggests() -> None:

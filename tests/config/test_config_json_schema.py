@@ -50,7 +50,7 @@ def test_models_are_told_apart_by_their_name_which_only_the_default_may_omit() -
 
 def test_the_other_sections_have_all_their_keys() -> None:
     properties = json_schema({"ttt": One})["properties"]
-    assert list(properties) == ["model", "data", "solver"]
+    assert list(properties) == ["model", "data", "solver", "scale"]
     assert list(properties["data"]["properties"]) == list(DataConfig.model_fields)
     assert list(properties["solver"]["properties"]) == list(SolverConfig.model_fields)
     assert properties["data"]["properties"]["period"]["enum"] == ["year", "quarter", "month", "week", "day"]

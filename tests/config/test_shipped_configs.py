@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.config.load import read_document, shipped_configs
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.models.registry import MODULES, load
 from ttt_cli.models.resolve import resolve
@@ -63,7 +63,8 @@ def test_a_config_holds_every_key_of_its_model(name: str) -> None:
 
 def test_ttt_holds_every_key_of_the_other_sections() -> None:
     found = leaves("ttt")
-    for section, schema in {"data": DataConfig, "data.filter": FilterConfig, "solver": SolverConfig}.items():
+    sections = {"data": DataConfig, "data.filter": FilterConfig, "solver": SolverConfig, "scale": ScaleConfig}
+    for section, schema in sections.items():
         expected = [f"{section}.{key}" for key in schema.model_fields]
         assert [path for path in found if path.rpartition(".")[0] == section] == expected
 

@@ -84,7 +84,7 @@ def test_any_number_of_threads_comes_to_the_same(timeline, model, accelerate):
         assert other.chains["skill"].covariance == pytest.approx(one.chains["skill"].covariance, rel=1e-6)
         assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-7)
         assert other.leave_one_out == pytest.approx(one.leave_one_out, abs=1e-6)
-        assert other.status.sweeps <= 2 * one.status.sweeps
+        assert other.status.sweeps <= 3 * one.status.sweeps
 
 
 def test_there_is_at_least_one_core():

@@ -110,4 +110,4 @@ def _cuts(game_start: NDArray[np.int64], threads: int) -> NDArray[np.int64]:
 
 
 def _between(cuts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    return list(pairwise(cuts.tolist()))
+    return list(pairwise(cuts.tolist())) or [(0, 0)]
