@@ -116,7 +116,7 @@ def test_the_estimated_error_bounds_the_true_one(data, name, beta, tau, accelera
     assert np.abs(fit.mean - truth).max() <= fit.status.remaining_error < 0.01
     if accelerate:
         assert fit.status.sweeps <= 5
-    for sweeps in range(2, fit.status.sweeps, max(1, fit.status.sweeps // 20)):
+    for sweeps in range(2, fit.status.sweeps, max(1, fit.status.sweeps // 6)):
         part = ttt.fit(timeline, params, SolverConfig(tol=1e-12, max_sweeps=sweeps, accelerate=accelerate))
         if part.status.remaining_error < 1:
             assert np.abs(part.mean - truth).max() <= part.status.remaining_error
