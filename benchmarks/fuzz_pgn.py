@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from ttt_cli.games.pgn import Scanner
-from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.pgn.compiled import CompiledScanner
+from ttt_cli.games.pgn.scanner import Scanner
 from ttt_cli.games.text import plain_blocks
 
 TRAPS = [

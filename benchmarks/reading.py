@@ -14,8 +14,8 @@ from itertools import count, takewhile
 import chess.pgn
 
 from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.pgn import Scanner
-from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.pgn.compiled import CompiledScanner
+from ttt_cli.games.pgn.scanner import Scanner
 from ttt_cli.games.read import read_games
 from ttt_cli.games.records import Batch
 from ttt_cli.games.streams import Input

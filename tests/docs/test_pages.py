@@ -17,8 +17,8 @@ from ttt_cli.cli import games
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games import records, sources
 from ttt_cli.games.dates import parse_date
-from ttt_cli.games.layout import SYNONYMS
 from ttt_cli.games.results import parse_result
+from ttt_cli.games.tabular.layout import SYNONYMS
 from ttt_cli.models.registry import MODULES, load
 from ttt_cli.views.games import HEADINGS
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ttt_cli.config.selection import FilterConfig
-from ttt_cli.games.aliases import read_aliases
+from ttt_cli.games.names.aliases import read_aliases
 from ttt_cli.games.odds import POINTS, OddsTable
 from ttt_cli.games.records import EVENT_SETS
 

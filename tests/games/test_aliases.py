@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.errors import DataError
-from ttt_cli.games.aliases import read_aliases
+from ttt_cli.games.names.aliases import read_aliases
 
 
 def written(tmp_path: Path, text: str) -> str:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.games.coded import Coded
-from ttt_cli.games.coded_join import CodedJoin
-from ttt_cli.games.columns import join_rows, make_batch
-from ttt_cli.games.layout import Layout
+from ttt_cli.games.tabular.coded_join import CodedJoin
+from ttt_cli.games.tabular.columns import join_rows, make_batch
+from ttt_cli.games.tabular.layout import Layout
 
 ROWS = [("1858", "6", "A", "B", "7.5", "10", "", "x"), ("1858", "", "C", "D", "1", "", "1-0", "y")]
 WHOLE = {"games": 5, "event": 7}

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games import delimited
-from ttt_cli.games.delimited import find_delimiter, read_delimited
 from ttt_cli.games.records import Batch, Note
-from ttt_cli.games.table_rows import ROW_LINES
+from ttt_cli.games.tabular import delimited
+from ttt_cli.games.tabular.delimited import find_delimiter, read_delimited
+from ttt_cli.games.tabular.table_rows import ROW_LINES
 from ttt_cli.games.text import HEAD
 
 HEADER = "date,white,black,result\n"

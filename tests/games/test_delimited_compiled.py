@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games import delimited_compiled
-from ttt_cli.games.delimited import read_delimited, read_rows
-from ttt_cli.games.delimited_compiled import Scanner, scan_rows
-from ttt_cli.games.layout import Layout
-from ttt_cli.games.names import text_of
+from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.table_rows import ROW_LINES
+from ttt_cli.games.tabular import delimited_compiled
+from ttt_cli.games.tabular.delimited import read_delimited, read_rows
+from ttt_cli.games.tabular.delimited_compiled import Scanner, scan_rows
+from ttt_cli.games.tabular.layout import Layout
+from ttt_cli.games.tabular.table_rows import ROW_LINES
 from ttt_cli.games.text import plain_blocks
 
 SAMPLES = Path(__file__).parents[2] / "sample_pgn"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.collected import game, records_of
-from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.ledger import Records
+from ttt_cli.games.selection.duplicates import find_duplicates
 
 PLACE = {"event": "London", "round": "3"}
 

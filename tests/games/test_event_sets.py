@@ -8,8 +8,8 @@ import pytest
 
 from ttt_cli.config.selection import EventSet
 from ttt_cli.folding import fold
-from ttt_cli.games.event_sets import names_set, variant_is
 from ttt_cli.games.records import EVENT_SETS
+from ttt_cli.games.selection.event_sets import names_set, variant_is
 
 IN = {
     "simul": ["New York sim", "Simultan Wien", "simultaneous exhibition", "Simultánea", "clock simul", "Blindsimultan",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ttt_cli.games.coded import Coded
 from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.pgn import Scanner
-from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.pgn.compiled import CompiledScanner
+from ttt_cli.games.pgn.scanner import Scanner
 from ttt_cli.games.records import Batch, Note
 
 Values = Sequence[Hashable]

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import make_games
-from ttt_cli.games.groups import find_groups, label_groups
 from ttt_cli.games.read import read_games
+from ttt_cli.games.selection.groups import find_groups, label_groups
+from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
 from ttt_cli.games.table import Games
-from ttt_cli.games.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
 
 EDGES = st.lists(
     st.tuples(st.integers(1850, 1860), st.sampled_from("ABCDEFGH"), st.sampled_from("ABCDEFGH")).filter(

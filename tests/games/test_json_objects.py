@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import DataError
-from ttt_cli.games import json_objects
-from ttt_cli.games.json_objects import Object, as_text, one_after_the_other, one_per_line
 from ttt_cli.games.records import Note
+from ttt_cli.games.tabular import json_objects
+from ttt_cli.games.tabular.json_objects import Object, as_text, one_after_the_other, one_per_line
 
 
 def lined(content: str) -> tuple[list[tuple[int, Object]], list[Note]]:

@@ -11,15 +11,15 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.games import jsonl_large
-from ttt_cli.games.columnar import TextColumns, workshop
-from ttt_cli.games.columns import Table
-from ttt_cli.games.json_objects import one_per_line
-from ttt_cli.games.jsonl import as_batch, read_jsonl
-from ttt_cli.games.jsonl_large import PieceReader
-from ttt_cli.games.layout import Layout
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.streams import DamagedInputError
+from ttt_cli.games.tabular import jsonl_large
+from ttt_cli.games.tabular.columnar import TextColumns, workshop
+from ttt_cli.games.tabular.columns import Table
+from ttt_cli.games.tabular.json_objects import one_per_line
+from ttt_cli.games.tabular.jsonl import as_batch, read_jsonl
+from ttt_cli.games.tabular.jsonl_large import PieceReader
+from ttt_cli.games.tabular.layout import Layout
 
 GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
 OTHER = '{"black": "A, B", "white": "C\\"D\\"", "date": 1859, "result": 0.5, "weight": 2.5}\n'

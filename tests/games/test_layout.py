@@ -6,8 +6,8 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.games.headers import FURTHER, SYNONYMS
-from ttt_cli.games.layout import Layout, find_layout
+from ttt_cli.games.tabular.headers import FURTHER, SYNONYMS
+from ttt_cli.games.tabular.layout import Layout, find_layout
 
 
 def layout(*rows: str, **config: object) -> Layout:

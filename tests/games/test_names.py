@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.names import clean_name, decode, not_a_player
+from ttt_cli.games.names.clean import clean_name, decode, not_a_player
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.names import clean_name
-from ttt_cli.games.not_one_person import is_engine, is_team, teams_and_engines
+from ttt_cli.games.names.clean import clean_name
+from ttt_cli.games.names.not_one_person import is_engine, is_team, teams_and_engines
 
 
 @pytest.mark.parametrize(

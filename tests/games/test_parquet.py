@@ -11,9 +11,9 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.games.columns import Table
-from ttt_cli.games.parquet import read_parquet, text_of_type
 from ttt_cli.games.streams import DamagedInputError
+from ttt_cli.games.tabular.columns import Table
+from ttt_cli.games.tabular.parquet import read_parquet, text_of_type
 
 Rows = list[tuple[object, ...]]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.names import text_of
-from ttt_cli.games.pgn import scan_pgn
-from ttt_cli.games.pgn_chess import read_pgn_chess
+from ttt_cli.games.names.clean import text_of
+from ttt_cli.games.pgn.python_chess import read_pgn_chess
+from ttt_cli.games.pgn.scanner import scan_pgn
 from ttt_cli.games.records import Batch
 
 NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
-from ttt_cli.games import pgn_compiled
-from ttt_cli.games.pgn import Scanner, scan_large_pgn
-from ttt_cli.games.pgn_compiled import CompiledScanner
+from ttt_cli.games.pgn import compiled as pgn_compiled
+from ttt_cli.games.pgn.compiled import CompiledScanner
+from ttt_cli.games.pgn.scanner import Scanner, scan_large_pgn
 from ttt_cli.games.records import Batch
 from ttt_cli.games.streams import DamagedInputError
 from ttt_cli.games.text import plain_blocks

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games import pgn
-from ttt_cli.games.names import text_of
-from ttt_cli.games.pgn import scan_pgn
+from ttt_cli.games.names.clean import text_of
+from ttt_cli.games.pgn import scanner as pgn
+from ttt_cli.games.pgn.scanner import scan_pgn
 from ttt_cli.games.read import read_games
 from ttt_cli.games.text import plain_blocks
 

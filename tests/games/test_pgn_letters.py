@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.pgn import Scanner
-from ttt_cli.games.pgn_compiled import CompiledScanner
-from ttt_cli.games.pgn_letters import hash_moves, main_line
+from ttt_cli.games.pgn.compiled import CompiledScanner
+from ttt_cli.games.pgn.letters import hash_moves, main_line
+from ttt_cli.games.pgn.scanner import Scanner
 from ttt_cli.games.records import Batch
 from ttt_cli.kernels.pgn_letters import MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import pytest
 
 from ttt_cli.errors import DataError
-from ttt_cli.games import pgn, pgn_moves
-from ttt_cli.games.names import text_of
-from ttt_cli.games.pgn import scan_pgn
+from ttt_cli.games.names.clean import text_of
+from ttt_cli.games.pgn import moves as pgn_moves
+from ttt_cli.games.pgn import scanner as pgn
+from ttt_cli.games.pgn.scanner import scan_pgn
 from ttt_cli.games.records import Note
 from ttt_cli.games.results import parse_result
 from ttt_cli.games.text import plain_blocks

@@ -15,9 +15,9 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.names import clean_name, decode
-from ttt_cli.games.pgn import scan_pgn
-from ttt_cli.games.pgn_chess import read_pgn_chess
+from ttt_cli.games.names.clean import clean_name, decode
+from ttt_cli.games.pgn.python_chess import read_pgn_chess
+from ttt_cli.games.pgn.scanner import scan_pgn
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
 from ttt_cli.games.text import plain_blocks

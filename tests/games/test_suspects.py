@@ -11,9 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import make_games
-from ttt_cli.games.aliases import read_aliases
-from ttt_cli.games.similar import INITIALS, SPELLING, SURNAME_ONLY, likeness, one_apart, parts_of, without_one
-from ttt_cli.games.suspects import alias_lines, find_suspects, long_careers
+from ttt_cli.games.names.aliases import read_aliases
+from ttt_cli.games.names.similar import (
+    INITIALS,
+    SPELLING,
+    SURNAME_ONLY,
+    likeness,
+    one_apart,
+    parts_of,
+    without_one,
+)
+from ttt_cli.games.names.suspects import alias_lines, find_suspects, long_careers
 from ttt_cli.games.table import Games
 
 

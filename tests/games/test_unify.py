@@ -9,7 +9,7 @@ import pytest
 from tests.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
 from ttt_cli.games.ledger import Records
-from ttt_cli.games.name_keys import comma_keys, name_key
+from ttt_cli.games.names.keys import comma_keys, name_key
 
 
 def whites(records: Records) -> list[str]:

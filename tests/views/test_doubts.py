@@ -3,7 +3,7 @@ from builders import make_games
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttt_cli.games.suspects import long_careers
+from ttt_cli.games.names.suspects import long_careers
 from ttt_cli.games.table import FileReport, Games, ReadReport
 from ttt_cli.views import doubts
 from ttt_cli.views.doubts import doubt_lines

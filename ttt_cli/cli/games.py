@@ -142,7 +142,7 @@ def _eye() -> Eye:
 def _write_suggestions(report: Report, place: str) -> None:
     from ttt_cli.errors import RunError
     from ttt_cli.files import replacing
-    from ttt_cli.games.suspects import alias_lines
+    from ttt_cli.games.names.suspects import alias_lines
 
     suspects = report.account.suspects
     text = "".join(f"{line}\n" for line in alias_lines(suspects))

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.aliases import Aliases, read_aliases
 from ttt_cli.games.detect import Kind
 from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.file_records import FileRecords
 from ttt_cli.games.judge import Judged
 from ttt_cli.games.ledger import Records, Texts, games_of
+from ttt_cli.games.names.aliases import Aliases, read_aliases
+from ttt_cli.games.names.unify import identify
 from ttt_cli.games.pools import FURTHER, Pools
 from ttt_cli.games.records import DROP_REASONS, FAULT, SAME_PLAYER
-from ttt_cli.games.select import select
+from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import FileReport, Games, Problem
-from ttt_cli.games.unify import identify
 
 _DEFAULT: Final = DataConfig()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.file_records import FileRecords
 from ttt_cli.games.ledger import Codes, narrow
-from ttt_cli.games.names import text_of
+from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.pools import Pools
 from ttt_cli.games.records import (
     BAD_DATE,

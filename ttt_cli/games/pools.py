@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.dates import GameDate, parse_date
-from ttt_cli.games.names import clean_name, not_a_player
+from ttt_cli.games.names.clean import clean_name, not_a_player
 from ttt_cli.games.records import FAULT
 from ttt_cli.games.tallies import NO_TALLY, Tally
 

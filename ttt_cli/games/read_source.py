@@ -100,26 +100,26 @@ class SourceReader:
     def _opened(self, kind: Kind, blocks: Iterator[bytes], name: str) -> tuple[ResultKind, Iterator[Batch]]:
         data = self._data
         if kind == "csv":
-            from ttt_cli.games.delimited import read_delimited
+            from ttt_cli.games.tabular.delimited import read_delimited
 
             return read_delimited(blocks, data, name)
         if kind == "jsonl":
-            from ttt_cli.games.jsonl import read_jsonl
+            from ttt_cli.games.tabular.jsonl import read_jsonl
 
             return read_jsonl(blocks, data, name)
         if kind == "parquet":
-            from ttt_cli.games.parquet import read_parquet
+            from ttt_cli.games.tabular.parquet import read_parquet
 
             return read_parquet(blocks, data, name)
         if data.reader == "chess":
-            from ttt_cli.games.pgn_chess import read_pgn_chess
+            from ttt_cli.games.pgn.python_chess import read_pgn_chess
 
             return "text", read_pgn_chess(blocks)
         return "text", self._scan(blocks)
 
     def _scan(self, blocks: Iterator[bytes]) -> Iterator[Batch]:
         """PGN by the compiled scanner if it, or what came before it, is large."""
-        from ttt_cli.games.pgn import scan_large_pgn
+        from ttt_cli.games.pgn.scanner import scan_large_pgn
 
         large = max(_LOADED, LARGE - self._scanned)
         head, blocks = peek(blocks, large)

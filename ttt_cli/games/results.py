@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, Literal, TypeVar
 
-from ttt_cli.games.names import text_of
+from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.records import FORFEIT, NO_RESULT, UNKNOWN_RESULT
 
 Raw = TypeVar("Raw", bound=Hashable)

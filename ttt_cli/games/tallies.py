@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable
 from typing import Final
 
-from ttt_cli.games.names import text_of
+from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.records import BAD_SCORE, FORFEIT, NO_RESULT
 from ttt_cli.games.results import Outcome, score_pair
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.folding import fold
 from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.name_keys import name_key
-from ttt_cli.games.names import clean_name, text_of
+from ttt_cli.games.names.clean import clean_name, text_of
+from ttt_cli.games.names.keys import name_key
 from ttt_cli.games.odds import OddsTable, named_giver, usual_giver
 from ttt_cli.games.records import BAD_WEIGHT, FAULT, STATUS, UNKNOWN_ODDS
 

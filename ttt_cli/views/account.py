@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ttt_cli.games.duplicates import Duplicates, find_duplicates
-from ttt_cli.games.groups import Groups, find_groups
 from ttt_cli.games.ledger import Records, games_of
+from ttt_cli.games.names.suspects import Career, Suspect, find_suspects, long_careers
 from ttt_cli.games.records import DUPLICATE, FAULT, FEW_GAMES, OTHER_GROUP
-from ttt_cli.games.suspects import Career, Suspect, find_suspects, long_careers
-from ttt_cli.games.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
+from ttt_cli.games.selection.duplicates import Duplicates, find_duplicates
+from ttt_cli.games.selection.groups import Groups, find_groups
+from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

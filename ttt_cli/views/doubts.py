@@ -23,7 +23,7 @@ def doubt_lines(games: Games) -> Iterator[str]:
     """
     if not len(games):
         return
-    from ttt_cli.games.groups import find_groups
+    from ttt_cli.games.selection.groups import find_groups
 
     if warning := find_groups(games).warning:
         yield f"{warning}; --largest-group keeps it alone"
@@ -35,7 +35,7 @@ def doubt_lines(games: Games) -> Iterator[str]:
     if long := _long_careers(games):
         yield f"{_count(len(long), 'name')} with games over 60 years apart, perhaps two people: {_some(long)}"
     if len(games.players) <= _FEW_NAMES and len(games) <= _FEW_GAMES:
-        from ttt_cli.games.suspects import find_suspects
+        from ttt_cli.games.names.suspects import find_suspects
 
         if pairs := len(find_suspects(games)):
             yield f"{_count(pairs, 'pair')} of names may be one person's: `ttt games FILE... --suggest -` lists them"
@@ -46,7 +46,7 @@ def _long_careers(games: Games) -> list[str]:
     import numpy as np
 
     from ttt_cli.games.ledger import years_of
-    from ttt_cli.games.suspects import LIFETIME
+    from ttt_cli.games.names.suspects import LIFETIME
 
     n, earliest, latest = len(games.players), games.date[0], games.date[-1]
     first, last = np.full(n, latest), np.full(n, earliest)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ttt_cli.games.not_one_person import teams_and_engines
+from ttt_cli.games.names.not_one_person import teams_and_engines
 from ttt_cli.games.records import ENGINE, FAULT, TEAM
-from ttt_cli.games.ties import Growth, Join, Tie
+from ttt_cli.games.selection.ties import Growth, Join, Tie
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:

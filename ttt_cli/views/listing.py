@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ttt_cli.games.duplicates import find_duplicates
 from ttt_cli.games.records import DROP_REASONS, DROPPED
+from ttt_cli.games.selection.duplicates import find_duplicates
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:

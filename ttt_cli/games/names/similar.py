@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ttt_cli.games.name_keys import name_key
+from ttt_cli.games.names.keys import name_key
 
 INITIALS: Final = "initials"
 SURNAME_ONLY: Final = "surname only"

@@ -8,12 +8,19 @@ from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.columns import Table, join_rows, make_batch
-from ttt_cli.games.delimited import whole_lines
-from ttt_cli.games.json_objects import Object, Objects, as_text, object_in, one_after_the_other, one_per_line
-from ttt_cli.games.layout import Layout, find_layout
 from ttt_cli.games.records import Batch
 from ttt_cli.games.streams import DamagedInputError
+from ttt_cli.games.tabular.columns import Table, join_rows, make_batch
+from ttt_cli.games.tabular.delimited import whole_lines
+from ttt_cli.games.tabular.json_objects import (
+    Object,
+    Objects,
+    as_text,
+    object_in,
+    one_after_the_other,
+    one_per_line,
+)
+from ttt_cli.games.tabular.layout import Layout, find_layout
 from ttt_cli.games.text import HEAD, LARGE, peek
 
 _SAMPLE: Final = 1000  # objects
@@ -30,7 +37,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
     head, blocks = peek(blocks, large)
     lined = _is_lined(head[:HEAD])
     if lined and len(head) >= large:
-        from ttt_cli.games.jsonl_large import read_large
+        from ttt_cli.games.tabular.jsonl_large import read_large
 
         return read_large(head, blocks, data, name)
     pieces = _lines(blocks) if lined else one_after_the_other(blocks, name)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ttt_cli.games.layout import Layout
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.results import ResultKind, match_result, match_scores
+from ttt_cli.games.tabular.layout import Layout
 
 if TYPE_CHECKING:
     import numpy as np

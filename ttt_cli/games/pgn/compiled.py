@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.coded import Coded
 from ttt_cli.games.file_records import Ids
-from ttt_cli.games.pgn import Scanner
-from ttt_cli.games.pgn_letters import hash_moves
-from ttt_cli.games.pgn_tags import tag_batch
+from ttt_cli.games.pgn.letters import hash_moves
+from ttt_cli.games.pgn.scanner import Scanner
+from ttt_cli.games.pgn.tags import tag_batch
 from ttt_cli.games.records import Batch
 from ttt_cli.games.words import Words
 from ttt_cli.kernels.pgn import (

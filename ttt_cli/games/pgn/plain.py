@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ttt_cli.games.pgn_tags import canonical
+from ttt_cli.games.pgn.tags import canonical
 
 _NAME: Final = re.compile(rb"[A-Z]\w*")
 _ENDS: Final = {result: (b" " + result, b"\n" + result) for result in (b"1-0", b"0-1", b"1/2-1/2", b"*")}

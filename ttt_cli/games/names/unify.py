@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
-from ttt_cli.games.aliases import Aliases
 from ttt_cli.games.ledger import Codes, Texts
-from ttt_cli.games.name_keys import comma_keys, name_key
-from ttt_cli.games.player_ids import join_ids
+from ttt_cli.games.names.aliases import Aliases
+from ttt_cli.games.names.keys import comma_keys, name_key
+from ttt_cli.games.names.player_ids import join_ids
 from ttt_cli.games.pools import NamePool
 
 Ids = NDArray[np.int32]

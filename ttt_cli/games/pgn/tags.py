@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ttt_cli.games.names import decode
+from ttt_cli.games.names.clean import decode
 from ttt_cli.games.records import DUPLICATE_TAG, MALFORMED_TAG, Batch, Note
 from ttt_cli.kernels.pgn_fields import COLUMNS, NAMES, SET_UP, USUAL
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from ttt_cli.errors import DataError
 from ttt_cli.folding import fold
-from ttt_cli.games.names import clean_name, decode
+from ttt_cli.games.names.clean import clean_name, decode
 from ttt_cli.games.streams import Input
 from ttt_cli.progress import SILENT
 

@@ -9,8 +9,8 @@ from typing import Final
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError, nearest
 from ttt_cli.games.dates import parse_date
-from ttt_cli.games.headers import FURTHER, IGNORED, SYNONYMS, column_of, word_of
 from ttt_cli.games.results import ResultKind, is_score
+from ttt_cli.games.tabular.headers import FURTHER, IGNORED, SYNONYMS, column_of, word_of
 
 _PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
 _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (

@@ -12,7 +12,7 @@ from typing import Final, TextIO, cast
 
 import chess.pgn
 
-from ttt_cli.games.pgn_tags import tag_batch, values_of
+from ttt_cli.games.pgn.tags import tag_batch, values_of
 from ttt_cli.games.records import Batch
 
 _GAMES_PER_BATCH: Final = 4096

@@ -9,10 +9,10 @@ from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.columns import Table, join_rows, make_batch
-from ttt_cli.games.layout import Layout, find_layout
 from ttt_cli.games.records import Batch, Note
-from ttt_cli.games.table_rows import Row, RowReader
+from ttt_cli.games.tabular.columns import Table, join_rows, make_batch
+from ttt_cli.games.tabular.layout import Layout, find_layout
+from ttt_cli.games.tabular.table_rows import Row, RowReader
 from ttt_cli.games.text import BLOCK, HEAD, LARGE, peek
 
 DELIMITERS: Final = (",", "\t", ";", "|")
@@ -33,7 +33,7 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: 
     head, blocks = peek(chain([first], blocks), large)
     if len(head) < large or not delimiter.isascii() or delimiter in '"\n':
         return Table(layout.kind, read_rows(_pieces(blocks), delimiter, layout))
-    from ttt_cli.games.delimited_compiled import scan_rows
+    from ttt_cli.games.tabular.delimited_compiled import scan_rows
 
     return Table(layout.kind, scan_rows(_pieces(blocks), delimiter, layout))
 

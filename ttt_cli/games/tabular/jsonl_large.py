@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.coded_join import CodedJoin
-from ttt_cli.games.columnar import TextColumns, literal, quoted, spool, workshop
-from ttt_cli.games.columns import Table, make_batch
-from ttt_cli.games.delimited import whole_lines
-from ttt_cli.games.json_objects import as_text, one_per_line
-from ttt_cli.games.jsonl import as_batch, layout_of
-from ttt_cli.games.layout import Layout
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.streams import DamagedInputError
+from ttt_cli.games.tabular.coded_join import CodedJoin
+from ttt_cli.games.tabular.columnar import TextColumns, literal, quoted, spool, workshop
+from ttt_cli.games.tabular.columns import Table, make_batch
+from ttt_cli.games.tabular.delimited import whole_lines
+from ttt_cli.games.tabular.json_objects import as_text, one_per_line
+from ttt_cli.games.tabular.jsonl import as_batch, layout_of
+from ttt_cli.games.tabular.layout import Layout
 
 PIECE: Final = 1 << 26  # bytes in the temporary file
 

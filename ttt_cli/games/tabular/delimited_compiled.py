@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.coded import Coded
-from ttt_cli.games.coded_join import CodedJoin
-from ttt_cli.games.columns import make_batch
-from ttt_cli.games.delimited import whole_lines
-from ttt_cli.games.layout import Layout
 from ttt_cli.games.records import Batch
 from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.table_rows import ROW_LINES, Row, RowReader
+from ttt_cli.games.tabular.coded_join import CodedJoin
+from ttt_cli.games.tabular.columns import make_batch
+from ttt_cli.games.tabular.delimited import whole_lines
+from ttt_cli.games.tabular.layout import Layout
+from ttt_cli.games.tabular.table_rows import ROW_LINES, Row, RowReader
 from ttt_cli.games.words import Words
 from ttt_cli.kernels import delimited as kernel
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.coded import Coded
-from ttt_cli.games.columns import Column, Parts
+from ttt_cli.games.tabular.columns import Column, Parts
 
 _Codes = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from ttt_cli.games.pgn_tags import Oddity, opens_tag
+from ttt_cli.games.pgn.tags import Oddity, opens_tag
 from ttt_cli.games.records import UNCLOSED_COMMENT
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from ttt_cli.games.name_extras import without_extras
+from ttt_cli.games.names.extras import without_extras
 from ttt_cli.games.records import NO_PLAYER, UNNAMED_PLAYER
 
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))

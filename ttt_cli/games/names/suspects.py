@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.games.ledger import years_of
-from ttt_cli.games.not_one_person import teams_and_engines
-from ttt_cli.games.similar import (
+from ttt_cli.games.names.not_one_person import teams_and_engines
+from ttt_cli.games.names.similar import (
     INITIALS,
     LONG,
     SPELLING,

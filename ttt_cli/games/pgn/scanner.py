@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ttt_cli.errors import DataError
-from ttt_cli.games.names import decode
-from ttt_cli.games.pgn_letters import hash_moves, main_line
-from ttt_cli.games.pgn_moves import Movetext, read_moves
-from ttt_cli.games.pgn_plain import plain_game
-from ttt_cli.games.pgn_tags import Oddity, TagSection, read_tags, tag_batch, values_of
+from ttt_cli.games.names.clean import decode
+from ttt_cli.games.pgn.letters import hash_moves, main_line
+from ttt_cli.games.pgn.moves import Movetext, read_moves
+from ttt_cli.games.pgn.plain import plain_game
+from ttt_cli.games.pgn.tags import Oddity, TagSection, read_tags, tag_batch, values_of
 from ttt_cli.games.records import (
     CONTRADICTING_RESULT,
     DUPLICATE_TAG,
@@ -57,7 +57,7 @@ def scan_large_pgn(blocks: Iterable[bytes], large: int = LARGE) -> Iterator[Batc
     head, blocks = peek(blocks, large)
     if len(head) < large:
         return scan_pgn(blocks)
-    from ttt_cli.games.pgn_compiled import CompiledScanner
+    from ttt_cli.games.pgn.compiled import CompiledScanner
 
     return CompiledScanner().scan(blocks)
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.coded_join import CodedJoin
-from ttt_cli.games.columnar import TextColumns, first_line, literal, quoted, spool, workshop
-from ttt_cli.games.columns import Table, make_batch
-from ttt_cli.games.layout import find_layout
+from ttt_cli.games.tabular.coded_join import CodedJoin
+from ttt_cli.games.tabular.columnar import TextColumns, first_line, literal, quoted, spool, workshop
+from ttt_cli.games.tabular.columns import Table, make_batch
+from ttt_cli.games.tabular.layout import find_layout
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -1,0 +1,1 @@
+"""Which spellings mean one player, and which names no player at all."""

@@ -1,0 +1,1 @@
+"""Tables of games (CSV, TSV, Parquet, JSON) as records."""
