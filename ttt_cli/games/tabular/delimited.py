@@ -19,7 +19,7 @@ DELIMITERS: Final = (",", "\t", ";", "|")
 LINE_LIMIT: Final = 1 << 24  # bytes
 
 
-def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
+def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 8) -> Table:
     """Open a table given as blocks with LF line ends; the first block holds the sample that tells its layout.
 
     Tables of `large` bytes or more are read by compiled code, which says the same.
