@@ -122,6 +122,7 @@ class _Best:
         self.start = self.cost = foresight.cost({})
         self.values: dict[str, float] = {}
         self.free: tuple[Coordinate, ...] = ()
+        self._known: dict[frozenset[tuple[str, float]], float] = {}
 
     def begin(self, free: tuple[Coordinate, ...], numbers: Mapping[str, float]) -> None:
         """Free the coordinates in which a step from `numbers` changes the score while the others stay."""
@@ -139,6 +140,12 @@ class _Best:
         return self._look({one.key: _rounded(one.value(place)) for one, place in pairs})
 
     def _look(self, values: dict[str, float]) -> float:
+        place = frozenset(values.items())
+        if place not in self._known:
+            self._known[place] = self._cost(values)
+        return self._known[place]
+
+    def _cost(self, values: dict[str, float]) -> float:
         found = self._foresight.cost(values)
         if not math.isfinite(found):
             return self.start + WORST
