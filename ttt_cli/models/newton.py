@@ -27,6 +27,7 @@ EXACTNESS: Final = 1e-2  # of the first steps; later as exact as the slopes are 
 STEPS: Final = 10_000  # of conjugate gradients, at most
 HALVINGS: Final = 40
 ROUNDING: Final = 1e-9  # of a log density
+FARTHEST: Final = 5.0  # of a step, in units of the logistic scale
 SAFETY: Final = 1.1  # on the length of a step that is known to one in a hundred
 
 # (rating, gradient, stiffness, own) -> log density: fills or adds what the ratings of one player say of each other
@@ -109,13 +110,15 @@ def maximise(
 ) -> Maximum:
     """Climb from `start` until all slopes are below `FLAT` and the next step below `tol` points.
 
-    The remaining error is the largest part of that step, which Newton's method would still go.
+    The remaining error is the largest part of that step, which Newton's method would still go. No step goes further
+    than `FARTHEST`: from a bad start the density is so flat that the method would leave the numbers there are.
     """
     rating, value = start, posterior.at(start)
     step = posterior.step(EXACTNESS)
     trace: list[tuple[float, float]] = []
     converged, remaining = False, np.inf
     while not converged and len(trace) < max_sweeps:
+        step = step * min(1.0, FARTHEST / max(_largest(step), FARTHEST))
         rating, value, moved = _line_search(posterior, rating, value, step)
         slope = _largest(posterior.gradient)
         step = posterior.step(min(EXACTNESS, slope))
@@ -124,6 +127,8 @@ def maximise(
         trace.append((_largest(moved) * ELO_SCALE, remaining))
         if on_sweep:
             on_sweep(len(trace), *trace[-1])
+        if not np.isfinite(remaining):
+            break
     return Maximum(rating, value, Status(converged, len(trace), remaining), tuple(trace))
 
 
