@@ -155,7 +155,7 @@ def set_up(watch: Watch) -> None:
     watch.on(SWEEPS, ttt.Inference, "sweep")
     watch.on(CHAINS, ttt.Inference, "_smooth")
     watch.on(JOINT, ttt.Inference, "_towards_joint_means")
-    watch.on(STEPS, joint, "precondition")
+    watch.on(STEPS, joint, "meet")
     watch.on(EVIDENCE, ttt.Inference, "log_evidence")
     watch.on(WRITING, api, "write_run")
 

@@ -25,9 +25,10 @@ PAIR_BYTES: Final = (4 + 4 + 1 + 8) + 2 * 32 + 16
 # Of a node in a pass: neighbours, drift and prior, read; its marginal and a message, read and written; of the node
 # before, marginal and message, read.
 NODE_BYTES: Final = (4 + 4 + 8 + 8) + 2 * (16 + 16) + (16 + 16)
-# In a step of the joint solution: of a pair its two nodes and its pull; of a node the arrays of four loops.
+# In a step of the joint solution: of a pair its two nodes and its pull; of a node the arrays of three loops: the step
+# and its elimination, substitution, games.
 PAIR_STEP_BYTES: Final = 4 + 4 + 8
-NODE_STEP_BYTES: Final = 64 + 64 + 16 + 48
+NODE_STEP_BYTES: Final = 108 + 44 + 24
 # Divisions and roots of an update: cavity, scale and its root, new sites; then those of the moments.
 UPDATE_DIVISIONS: Final = 4
 WIN_DIVISIONS: Final = 2

@@ -52,18 +52,19 @@ def test_residual_of_skills(seed, drift):
 def test_pulls_of_skills(seed):
     problem = Skills(seed, 30.0)
     matrix, _ = problem.dense()
-    step, image = problem.rng.normal(size=(2, problem.n))
-    before = image.copy()
-    pair_links.add_pulls(
+    z, az = problem.rng.normal(size=(2, problem.n))
+    before = az.copy()
+    product = pair_links.add_pulls(
         0,
         len(problem.first),
         problem.first,
         problem.second,
         problem.weight * problem.links[:, 0],
-        step,
-        image,
+        z,
+        az,
     )
-    assert image - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ step, abs=1e-15)
+    assert az - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ z, abs=1e-15)
+    assert product == pytest.approx(z @ (az - before), abs=1e-14)
 
 
 @few
@@ -92,12 +93,13 @@ def test_pulls_of_skills_and_margins(seed):
     """The diagonal, with the factors of the margins in it, is left to the solver."""
     problem = SkillsAndMargins(seed, 30.0)
     matrix, _ = problem.dense()
-    step, image = problem.rng.normal(size=(2, 2 * problem.n))
-    before = image.copy()
-    quad_links.add_pulls(
-        0, len(problem.first), problem.first, problem.second, problem.weight, problem.links, step, image
+    z, az = problem.rng.normal(size=(2, 2 * problem.n))
+    before = az.copy()
+    product = quad_links.add_pulls(
+        0, len(problem.first), problem.first, problem.second, problem.weight, problem.links, z, az
     )
-    assert image - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ step, abs=1e-14)
+    assert az - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ z, abs=1e-14)
+    assert product == pytest.approx(z @ (az - before), abs=1e-13)
 
 
 @few

@@ -8,22 +8,23 @@ from hypothesis import strategies as st
 from tests.builders import make_games
 from tests.reference.joint_dense import Skills, SkillsAndMargins, joint_means
 from ttt_cli.kernels import pair_links, quad_links
-from ttt_cli.models import ttt, ttt_d
+from ttt_cli.models import slices, ttt, ttt_d
 from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.pairs import merge_games
 from ttt_cli.models.slices import Slices
 from ttt_cli.models.solver import Pace
+from ttt_cli.models.walks import Walks
 from ttt_cli.timeline import build_timeline
 
 seeds = st.integers(0, 2**32 - 1)
 drifts = st.sampled_from([0.0, 30.0, 90.0])
 
 
-def solver_of(problem):
+def solver_of(problem, threads=1):
     """A solver that starts from means of zero, and what it needs of the games."""
-    chains = problem.previous, problem.following, problem.variance
-    slices = Slices(problem.start, problem.game_start, problem.previous[: problem.n])
-    solver = JointSolver(chains, problem.prior, float(np.sqrt(problem.covariance().diagonal().max())), slices)
+    parts = Slices(problem.start, problem.game_start, problem.previous[: problem.n], threads)
+    walks = Walks(problem.previous, problem.following, problem.variance, problem.prior, parts)
+    solver = JointSolver(walks, float(np.sqrt(problem.covariance().diagonal().max())), parts)
     matrix, solver.residual[:] = problem.dense()
     solver.diagonal[:] = np.diag(matrix)
     ends = problem.first, problem.second
@@ -35,11 +36,18 @@ def solver_of(problem):
     return solver, lambda begin, end, *step: pair_links.add_pulls(begin, end, *ends, pull, *step)
 
 
-@settings(max_examples=40)
-@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts)
-def test_it_solves_what_dense_algebra_solves(kind, seed, drift):
+@pytest.fixture(scope="module", autouse=True)
+def small_slices():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slices, "GAMES_EACH", 1)
+        yield
+
+
+@settings(max_examples=60)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([1, 2, 3]))
+def test_it_solves_what_dense_algebra_solves(kind, seed, drift, threads):
     problem = kind(seed, drift)
-    solver, add_pulls = solver_of(problem)
+    solver, add_pulls = solver_of(problem, threads)
     assert solver.solve(add_pulls, tol=1e-9, relative=0.0) < 1e-9
     assert solver.correction == pytest.approx(joint_means(problem), abs=1e-8)
 

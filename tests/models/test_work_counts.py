@@ -33,10 +33,10 @@ SPARE = 1 << 16  # bytes that do not depend on the games
 # History to model to (sweeps, passes over the periods, steps of the joint solution).
 # TTT-D passes over the nodes without their games, too, to normalise its evidence.
 MOST = {
-    "classics": {"ttt": (3, 6, 90), "ttt-d": (6, 30, 260)},
-    "weak ties": {"ttt": (3, 6, 66), "ttt-d": (5, 24, 145)},
-    "many nodes": {"ttt": (3, 6, 52), "ttt-d": (5, 26, 140)},
-    "many games": {"ttt": (3, 6, 63), "ttt-d": (5, 18, 130)},
+    "classics": {"ttt": (3, 6, 60), "ttt-d": (6, 30, 132)},
+    "weak ties": {"ttt": (3, 6, 42), "ttt-d": (5, 24, 70)},
+    "many nodes": {"ttt": (3, 6, 32), "ttt-d": (5, 26, 66)},
+    "many games": {"ttt": (3, 6, 48), "ttt-d": (5, 18, 86)},
 }
 PER_GAME = {"ttt": 70, "ttt-d": 70}  # bytes, while equal games are merged
 PER_PAIR = {"ttt": 84, "ttt-d": 136}  # bytes of the fit that follows
@@ -94,13 +94,13 @@ def peak_bytes(work) -> int:
 def test_sweeps_passes_and_steps_did_not_grow(timelines, name, model, monkeypatch):
     calls = Calls(monkeypatch)
     calls.count(SWEEP[model], "sweep")
-    calls.count(joint, "precondition")
+    calls.count(joint, "meet")
     found = fitted(timelines[name], model)
     assert found.status.converged
     sweeps, passes, steps = MOST[name][model]
     assert found.status.sweeps <= sweeps
     assert 2 * found.status.sweeps <= calls.of["sweep"] <= passes
-    assert 0 < calls.of["precondition"] <= steps
+    assert 0 < calls.of["meet"] <= steps
 
 
 def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):

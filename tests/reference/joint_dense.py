@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ttt_cli.kernels import ttt, ttt_d
-from ttt_cli.kernels.chains import smooth_chains
+from ttt_cli.models.slices import Slices
+from ttt_cli.models.walks import Walks
 
 
 class Problem:
@@ -66,7 +67,8 @@ class Problem:
             ttt.gather(0, nodes, 0, games, *ends, messages[2], sites)
         else:
             ttt_d.gather(0, nodes, 0, games, *ends, messages[2], sites, positivity)
-        smooth_chains(self.previous, self.following, self.variance, self.prior, *messages)
+        slices = Slices(self.start, self.game_start, self.previous[: self.n], threads=1)
+        Walks(self.previous, self.following, self.variance, self.prior, slices).smooth(*messages)
         return messages
 
 

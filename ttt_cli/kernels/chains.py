@@ -61,28 +61,78 @@ def exchange(later, previous, variance, forward, backward, marginal):
         receive(before, backward, future, future_weighted, marginal)
 
 
-@kernel(f"void(int32[::1], int32[::1], float64[::1], float64[::1], {_ROWS}, {_ROWS}, {_ROWS})")
-def smooth_chains(previous, following, variance, prior_precision, forward, backward, marginal):
-    """All messages along the chains, exactly; on entry `marginal` holds the sites alone.
+_WAY = "int64, int64, boolean, int32[::1], float64[::1], float64[::1]"  # begin, end, back, source, variance, prior
 
-    `prior_precision` (variables,) counts at the first variable of each chain.
+
+@inner
+def _root(i, back, prior_precision):
+    """What a variable without a source is told: its prior where it is the first of its chain, else nothing."""
+    return (0.0 if back else prior_precision[i]), 0.0
+
+
+@kernel(f"void({_WAY}, {_ROWS}, {_ROWS})")
+def inward(begin, end, back, source, variance, prior_precision, message, marginal):
+    """Collect sites towards the other end of a range of variables, up or `back`; messages go into `message`.
+
+    On entry `marginal` holds the sites alone, then what comes from the `source` too: the variable before, or the one
+    after if `back`, a step of `variance` away. Nothing comes from sources beyond the range.
     """
-    n = len(previous)
-    for i in range(n):
-        backward[i, 0] = 0.0
-        backward[i, 1] = 0.0
-    for i in range(n):
-        precision, weighted = from_past(i, previous[i], variance, prior_precision[i], backward, marginal)
-        forward[i, 0] = precision
-        forward[i, 1] = weighted
+    for step in range(end - begin):
+        i = end - 1 - step if back else begin + step
+        s = source[i]
+        precision = weighted = 0.0
+        if s < 0:
+            precision, weighted = _root(i, back, prior_precision)
+        elif begin <= s < end:
+            precision, weighted = drift(marginal[s, 0], marginal[s, 1], variance[i])
+        message[i, 0] = precision
+        message[i, 1] = weighted
         marginal[i, 0] += precision
         marginal[i, 1] += weighted
-    for i in range(n - 1, -1, -1):
-        precision, weighted = from_future(following[i], variance, forward, marginal)
-        backward[i, 0] = precision
-        backward[i, 1] = weighted
-        marginal[i, 0] += precision
-        marginal[i, 1] += weighted
+
+
+@kernel(f"void(int32[::1], int32[::1], float64[::1], {_ROWS}, {_ROWS}, {_ROWS})")
+def meet(later, previous, variance, forward, backward, marginal):
+    """The messages between each variable of `later` and the one before it, where both know their own side alone."""
+    for k in range(len(later)):
+        i = later[k]
+        before = previous[i]
+        past, past_weighted = drift(marginal[before, 0], marginal[before, 1], variance[i])
+        future, future_weighted = drift(marginal[i, 0], marginal[i, 1], variance[i])
+        forward[i, 0], forward[i, 1] = past, past_weighted
+        backward[before, 0], backward[before, 1] = future, future_weighted
+        marginal[i, 0] += past
+        marginal[i, 1] += past_weighted
+        marginal[before, 0] += future
+        marginal[before, 1] += future_weighted
+
+
+@kernel(f"void({_WAY}, {_ROWS}, {_ROWS}, {_ROWS})")
+def outward(begin, end, back, source, variance, prior_precision, told, message, marginal):
+    """Spread what has been collected through a range of variables, the other way than `inward`; completes `marginal`.
+
+    `told` are the messages that `inward` made, `message` those that are made here. A variable's marginal is without
+    what it was told until all are done, for this is what it has to say.
+    """
+    for step in range(end - begin):
+        i = end - 1 - step if back else begin + step
+        s = source[i]
+        precision = marginal[i, 0] - told[i, 0]
+        weighted = marginal[i, 1] - told[i, 1]
+        if s < end and (s < 0 or s >= begin):
+            if s < 0:
+                heard, heard_weighted = _root(i, back, prior_precision)
+            else:
+                heard, heard_weighted = drift(marginal[s, 0], marginal[s, 1], variance[i])
+            message[i, 0] = heard
+            message[i, 1] = heard_weighted
+            precision += heard
+            weighted += heard_weighted
+        marginal[i, 0] = precision
+        marginal[i, 1] = weighted
+    for i in range(begin, end):
+        marginal[i, 0] += told[i, 0]
+        marginal[i, 1] += told[i, 1]
 
 
 @inner

@@ -5,73 +5,123 @@ together by few games: each sweep moves a message by one game. But at its fixed 
 joint Gaussian with precision A = T + L: T the random walks with their prior, L what the games say about differences
 of skills. So A x = b is solved directly, by conjugate gradients preconditioned with the chains, M = T + diag(L).
 
-T itself never appears: (T + S) x = b is a smoothing of the chains with sites (S, b), which also holds without drift.
+T itself never appears: where M z = r, A z = r + (L - diag(L)) z, which also holds without drift. M is eliminated from
+both ends of time towards a period in the middle and substituted back from there, so that two threads can share it.
 These kernels are the parts that do not depend on the form of L; vectors have shape (variables,), where a variable is
-the skill (or the draw margin) of a node, chained by `previous` and `following` (-1 at the ends).
+the skill (or the draw margin) of a node. Each goes through a range of variables, up or `back`; the `source` of a
+variable is the one that was eliminated into it (the one before, or the one after if `back`; -1 at the ends). All
+memory is gone through once: this is what the time is spent on.
 """
 
 from __future__ import annotations
 
 from ttt_cli.kernels.compile import kernel
 
-_CHAINS = "int32[::1], int32[::1], float64[::1]"  # previous, following, drift variance
-
-
-@kernel(f"void({_CHAINS}, float64[::1], float64[::1], float64[::1], float64[::1])")
-def factor(previous, following, variance, prior_precision, diagonal, filtered, gain):
-    """Prepare M^-1: precisions of the filter at each variable, and the gain towards it from the one before.
-
-    `prior_precision` counts at the first variable of each chain.
-    """
-    for i in range(len(previous)):
-        before = previous[i]
-        if before < 0:
-            gain[i] = 0.0
-            filtered[i] = prior_precision[i] + diagonal[i]
-        else:
-            gain[i] = 1.0 / (1.0 + variance[i] * filtered[before])
-            filtered[i] = filtered[before] * gain[i] + diagonal[i]
-
-
-@kernel("float64(int32[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
-def precondition(previous, following, filtered, gain, residual, out):
-    """Fill `out` with M^-1 residual, by filtering forward and substituting backward; returns residual^T out."""
-    n = len(previous)
-    for i in range(n):
-        before = previous[i]
-        out[i] = residual[i] if before < 0 else residual[i] + gain[i] * out[before]
-    power = 0.0
-    for i in range(n - 1, -1, -1):
-        mean = out[i] / filtered[i]
-        after = following[i]
-        out[i] = mean if after < 0 else mean + gain[after] * (out[after] - mean)
-        power += residual[i] * out[i]
-    return power
+_RANGE = "int64, int64, boolean, int32[::1]"  # begin, end, back, source
+_VECTOR = "float64[::1]"
 
 
 @kernel(
-    "void(int64, int64, float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
+    f"void({_RANGE}, {_VECTOR}, {_VECTOR}, int32[::1], {_VECTOR}, {_VECTOR}, "
+    f"{_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})"
 )
-def turn(begin, end, share, diagonal, residual, z, step, chain_step, image):
-    """The next direction, z + share * step, and (T + diag(L)) times it; T z = residual - diag(L) z. Of a range."""
+def factor(
+    begin, end, back, source, variance, prior_precision, away, variance_away, diagonal,
+    filtered, scale, gain, gain_away,
+):  # fmt: skip
+    """Eliminate a range: `filtered` precisions, and what M^-1 takes.
+
+    `gain` is how much of its source, a step of `variance` away, reaches a variable, and `gain_away` how much of it
+    reaches the next one `away`. In the substitution a variable is `scale` times what was eliminated into it, plus
+    `gain_away` times the one away; without that one, `scale` is the inverse of its precision.
+    `prior_precision` counts at the first variable of each chain.
+    """
+    for step in range(end - begin):
+        i = end - 1 - step if back else begin + step
+        s = source[i]
+        precision = diagonal[i]
+        gain[i] = 0.0
+        if begin <= s < end:
+            share = 1.0 / (1.0 + filtered[s] * variance[i])
+            gain[i] = share
+            precision += filtered[s] * share
+        if (away[i] if back else s) < 0:
+            precision += prior_precision[i]
+        filtered[i] = precision
     for i in range(begin, end):
-        step[i] = z[i] + share * step[i]
-        chain_step[i] = residual[i] - diagonal[i] * z[i] + share * chain_step[i]
-        image[i] = chain_step[i] + diagonal[i] * step[i]
+        a = away[i]
+        if begin <= a < end:
+            gain_away[i] = gain[a]
+            scale[i] = gain[a] * variance_away[i]
+        else:
+            scale[i] = 1.0 / filtered[i]
 
 
-@kernel("float64(int64, int64, float64[::1], float64[::1])")
-def curvature(begin, end, step, image):
-    """step^T image, of a range of variables."""
-    total = 0.0
+@kernel(f"void(int32[::1], int32[::1], {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})")
+def join(later, previous, variance, filtered, scale, gain_away):
+    """Complete the factors where eliminated ranges meet: between the variables of `later` and those before them."""
+    for k in range(len(later)):
+        i = later[k]
+        before = previous[i]
+        gain_away[before] = 1.0 / (1.0 + variance[i] * filtered[before])
+        gain_away[i] = 1.0 / (1.0 + variance[i] * filtered[i])
+        scale[i] = 1.0 / (filtered[i] + gain_away[before] * filtered[before])
+        scale[before] = 1.0 / (filtered[before] + gain_away[i] * filtered[i])
+
+
+@kernel(
+    f"void({_RANGE}, {_VECTOR}, float64, float64, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})"
+)
+def inward(begin, end, back, source, gain, share, length, z, az, step, image, correction, residual):
+    """Go on by `length` along the next direction, z + `share` step, and eliminate the residual left into `z`.
+
+    `image` is A step; `az` is A z on entry, the residual afterwards.
+    """
+    for count in range(end - begin):
+        i = end - 1 - count if back else begin + count
+        ahead = z[i] + share * step[i]
+        pull = az[i] + share * image[i]
+        step[i] = ahead
+        image[i] = pull
+        correction[i] += length * ahead
+        left = residual[i] - length * pull
+        residual[i] = left
+        az[i] = left
+        s = source[i]
+        z[i] = left + gain[i] * z[s] if begin <= s < end else left
+
+
+@kernel(f"void(int32[::1], int32[::1], {_VECTOR}, {_VECTOR})")
+def meet(later, previous, gain_away, z):
+    """Exchange what was eliminated between the variables of `later` and those before them."""
+    for k in range(len(later)):
+        i = later[k]
+        before = previous[i]
+        here, there = z[i], z[before]
+        z[i] = here + gain_away[before] * there
+        z[before] = there + gain_away[i] * here
+
+
+@kernel(f"float64({_RANGE}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})")
+def outward(begin, end, back, source, gain_away, scale, residual, z):
+    """Substitute: `z` becomes M^-1 residual; returns their product.
+
+    In the other direction than `inward`, and with the other neighbour as `source`.
+    """
+    power = 0.0
+    for count in range(end - begin):
+        i = end - 1 - count if back else begin + count
+        s = source[i]
+        value = scale[i] * z[i]
+        if begin <= s < end:
+            value += gain_away[i] * z[s]
+        z[i] = value
+        power += value * residual[i]
+    return power
+
+
+@kernel(f"void(int64, int64, float64, float64, {_VECTOR}, {_VECTOR}, {_VECTOR})")
+def finish(begin, end, share, length, z, step, correction):
+    """The last step of a solution: `correction` moves by `length` along z + `share` step."""
     for i in range(begin, end):
-        total += step[i] * image[i]
-    return total
-
-
-@kernel("void(int64, int64, float64, float64[::1], float64[::1], float64[::1], float64[::1])")
-def advance(begin, end, length, step, image, correction, residual):
-    """Go so far along `step`, with a range of variables."""
-    for i in range(begin, end):
-        correction[i] += length * step[i]
-        residual[i] -= length * image[i]
+        correction[i] += length * (z[i] + share * step[i])

@@ -53,14 +53,18 @@ def residual(
         out[j] -= force
 
 
-@kernel(f"void({_RANGE}, {_ENDS}, float64[::1], float64[::1], float64[::1])")
-def add_pulls(begin, end, first, second, pull, step, image):
-    """Add (L - diag(L)) step to `image`."""
+@kernel(f"float64({_RANGE}, {_ENDS}, float64[::1], float64[::1], float64[::1])")
+def add_pulls(begin, end, first, second, pull, z, az):
+    """Add (L - diag(L)) z to `az`; returns the product of z and what was added."""
+    product = 0.0
     for g in range(begin, end):
         i = first[g]
         j = second[g]
-        image[i] -= pull[g] * step[j]
-        image[j] -= pull[g] * step[i]
+        force_i = pull[g] * z[j]
+        az[i] -= force_i
+        az[j] -= pull[g] * z[i]
+        product -= force_i * z[i]
+    return 2.0 * product
 
 
 @kernel(f"void({_RANGE}, {_ENDS}, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1])")

@@ -62,21 +62,28 @@ def residual(
         diagonal[n + j] += times * links[g, 2]
 
 
-@kernel(f"void({_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[::1], float64[::1])")
-def add_pulls(begin, end, first, second, weight, links, step, image):
-    """Add (L - diag(L)) step to `image`."""
-    n = len(step) // 2
+@kernel(f"float64({_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[::1], float64[::1])")
+def add_pulls(begin, end, first, second, weight, links, z, az):
+    """Add (L - diag(L)) z to `az`; returns the product of z and what was added."""
+    n = len(z) // 2
+    product = 0.0
     for g in range(begin, end):
         i = first[g]
         j = second[g]
         times = weight[g]
-        pull_1, pull_2 = _pair(g, i, j, n, links, step)
+        pull_1, pull_2 = _pair(g, i, j, n, links, z)
         pull = pull_1 - pull_2
         between = links[g, 0] - 2.0 * links[g, 1] + links[g, 2]
-        image[i] += times * (pull - between * step[i])
-        image[j] -= times * (pull + between * step[j])
-        image[n + i] += times * (pull_1 - links[g, 0] * step[n + i])
-        image[n + j] += times * (pull_2 - links[g, 2] * step[n + j])
+        skill_i = times * (pull - between * z[i])
+        skill_j = -times * (pull + between * z[j])
+        margin_i = times * (pull_1 - links[g, 0] * z[n + i])
+        margin_j = times * (pull_2 - links[g, 2] * z[n + j])
+        az[i] += skill_i
+        az[j] += skill_j
+        az[n + i] += margin_i
+        az[n + j] += margin_j
+        product += skill_i * z[i] + skill_j * z[j] + margin_i * z[n + i] + margin_j * z[n + j]
+    return product
 
 
 @kernel(f"void({_RANGE}, {_ENDS}, float64[:, ::1], float64[:, ::1], float64[::1])")

@@ -6,70 +6,59 @@ import math
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ttt_cli.models.slices import Slices, variable_ranges
+from ttt_cli.models.slices import Slices
+from ttt_cli.models.walks import Vector, Walks
 
-Vector = NDArray[np.float64]
-AddPulls = Callable[[int, int, Vector, Vector], object]
+AddPulls = Callable[[int, int, Vector, Vector], float]
 
-DELAY = 8  # steps over which the error is estimated
-STEPS = 10_000  # at most
+DELAY: Final = 4  # steps over which the error is estimated
+STEPS: Final = 10_000  # at most
+LOST: Final = 1e-8  # share of a sum that rounding may have eaten
 
 
 class JointSolver:
-    """A x = b for one layout of chains; `diagonal` and `residual` are to be filled before each solution.
+    """A x = b for the chains of `walks`; `diagonal` and `residual` are to be filled before each solution.
 
     `widest`: no variable is less certain than this before a game is seen, points.
     """
 
-    def __init__(
-        self,
-        chains: tuple[NDArray[np.int32], NDArray[np.int32], Vector],
-        prior_precision: Vector,
-        widest: float,
-        slices: Slices,
-    ) -> None:
+    def __init__(self, walks: Walks, widest: float, slices: Slices) -> None:
         from ttt_cli.kernels import joint
 
         self._kernels = joint
-        self._chains = chains
-        self._prior_precision = prior_precision
-        self._widest = widest
-        self._slices = slices
-        self._ranges = variable_ranges(slices, len(prior_precision))
-        work = np.zeros((9, len(prior_precision)))
-        self.diagonal, self.residual, self.correction = work[:3]
-        self._filtered, self._gain, self._z, self._step, self._chain_step, self._image = work[3:]
+        self._walks, self._widest, self._slices = walks, widest, slices
+        work = np.zeros((9, len(walks.previous)))
+        self.residual, self.correction, self._scale, self._gain, self._gain_away = work[:5]
+        self._z, self._az, self._step, self._image = work[5:]
+        self.diagonal = self._image  # not needed once it is factored
 
     def solve(self, add_pulls: AddPulls, tol: float, relative: float) -> float:
-        """Solve A correction = residual; `add_pulls(begin, end, x, out)` adds (L - diag(L)) x of some games to out.
+        """Solve A correction = residual.
 
-        `residual` is used up.
+        `add_pulls(begin, end, x, out)` adds (L - diag(L)) x of some games to out, and returns the product of x and what
+        was added. `diagonal` and `residual` are used up.
 
         Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the
         correction. Returns the bound, points: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the first root estimated from
-        the last few steps (Hestenes and Stiefel 1952), the second at most `widest`.
+        the last few steps (Hestenes and Stiefel 1952), the second at most `widest`. One pass over memory does a step:
+        the curvature along it follows from that of the step before (Chronopoulos and Gear 1989).
         """
-        previous, following, variance = self._chains
-        for vector in (self.correction, self._step, self._chain_step):
-            vector.fill(0.0)
-        self._kernels.factor(
-            previous, following, variance, self._prior_precision, self.diagonal, self._filtered, self._gain
-        )
+        self._factor()
         recent: deque[float] = deque(maxlen=DELAY)
-        energy, before, bound = 0.0, math.inf, math.inf
+        energy, before, bound, curvature, share, length = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
         for _ in range(STEPS):
-            power = self._kernels.precondition(
-                previous, following, self._filtered, self._gain, self.residual, self._z
-            )
+            power, apart = self._precondition(add_pulls, share, length)
             if power <= 0.0:
                 return 0.0
-            length = power / math.fsum(self._slices.run(partial(self._turn, add_pulls, power / before)))
-            self._slices.run(partial(self._advance, length))
-            before = power
+            share = power / before
+            curvature = power + apart - share * share * curvature
+            if curvature < LOST * (power + apart):  # nothing but rounding is left of it: begin anew
+                share, curvature = 0.0, power + apart
+            before, length = power, power / curvature
             recent.append(length * power)
             energy += length * power
             if len(recent) == DELAY:
@@ -77,28 +66,52 @@ class JointSolver:
                 bound = error * self._widest
                 if bound < tol or error < relative * math.sqrt(energy):
                     break
+        self._walks.run(partial(self._finish, share, length))
         return bound
 
-    def _turn(self, add_pulls: AddPulls, share: float, number: int) -> float:
-        """The next direction in one slice, and the curvature along it there."""
-        for begin, end in self._ranges[number]:
-            self._kernels.turn(
-                begin,
-                end,
-                share,
-                self.diagonal,
-                self.residual,
-                self._z,
-                self._step,
-                self._chain_step,
-                self._image,
-            )
-        add_pulls(*self._slices.games[number], self._step, self._image)
-        return math.fsum(
-            self._kernels.curvature(begin, end, self._step, self._image)
-            for begin, end in self._ranges[number]
+    def _factor(self) -> None:
+        kernels, walks = self._kernels, self._walks
+        filtered = self._az
+
+        def factor(half: int) -> None:
+            for way, away in zip(walks.inward(half), walks.outward(half), strict=True):
+                kernels.factor(
+                    *way, walks.prior_precision, away.source, away.variance, self.diagonal, filtered, self._scale,
+                    self._gain, self._gain_away,
+                )  # fmt: skip
+
+        walks.run(factor)
+        kernels.join(walks.later, walks.previous, walks.variance, filtered, self._scale, self._gain_away)
+        for vector in (self.correction, self._z, self._az, self._step, self._image):
+            vector.fill(0.0)
+
+    def _precondition(self, add_pulls: AddPulls, share: float, length: float) -> tuple[float, float]:
+        """Go `length` along the next direction; then z = M^-1 r and A z of the residual r left.
+
+        Returns r^T z and z^T (A - M) z.
+        """
+        walks = self._walks
+        walks.run(partial(self._inward, share, length))
+        self._kernels.meet(walks.later, walks.previous, self._gain_away, self._z)
+        power = math.fsum(walks.run(self._outward))
+        slices = self._slices
+        return power, math.fsum(
+            slices.run(lambda number: add_pulls(*slices.games[number], self._z, self._az))
         )
 
-    def _advance(self, length: float, number: int) -> None:
-        for begin, end in self._ranges[number]:
-            self._kernels.advance(begin, end, length, self._step, self._image, self.correction, self.residual)
+    def _inward(self, share: float, length: float, half: int) -> None:
+        for way in self._walks.inward(half):
+            self._kernels.inward(
+                *way[:4], self._gain, share, length, self._z, self._az, self._step, self._image, self.correction,
+                self.residual,
+            )  # fmt: skip
+
+    def _outward(self, half: int) -> float:
+        return math.fsum(
+            self._kernels.outward(*way[:4], self._gain_away, self._scale, self._az, self._z)
+            for way in self._walks.outward(half)
+        )
+
+    def _finish(self, share: float, length: float, half: int) -> None:
+        for begin, end, *_ in self._walks.inward(half):
+            self._kernels.finish(begin, end, share, length, self._z, self._step, self.correction)

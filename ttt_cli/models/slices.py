@@ -50,9 +50,7 @@ class Slices:
 
     def run(self, task: Callable[[int], Result]) -> list[Result]:
         """Do a task for the number of each slice, in a thread each; the results in order."""
-        if len(self) == 1:
-            return [task(0)]
-        return list(_pool(len(self)).map(task, range(len(self))))
+        return side_by_side(len(self), task)
 
 
 class Moves:
@@ -80,6 +78,13 @@ class Moves:
             for begin, end in self._ranges[number]
         )
         return max(moves, default=0.0)
+
+
+def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
+    """Do a task for the numbers below `count`, in a thread each; the results in order."""
+    if count == 1:
+        return [task(0)]
+    return list(_pool(count).map(task, range(count)))
 
 
 def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]]]:

@@ -19,13 +19,14 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.beliefs import believed, guess_sites, tells_of
-from ttt_cli.models.joint import JointSolver, Vector
+from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.slices import Moves, Slices
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.models.walks import Vector, Walks
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
@@ -111,7 +112,7 @@ class Inference:
 
         self._kernels, self._links_kernels, self._chain_kernels = ttt, pair_links, chains
         self._params = params
-        self._years = timeline.gap_years.copy()
+        self._years = timeline.gap_years
         self._pairs: Pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
         self._chains = (timeline.previous.copy(), timeline.next.copy(), params.tau**2 * timeline.gap_years)
         self._layout = (timeline.node_start.copy(), *self._chains, *self._pairs.arrays)
@@ -122,7 +123,8 @@ class Inference:
         self._scalars = (2.0 * params.beta**2, margin, advantage, odds)
         widest = widest_prior(timeline, params.prior_sd, params.tau)
         self._rounding = ROUNDING * widest
-        self._joint = JointSolver(self._chains, self._prior, widest, self._slices)
+        self._walks = Walks(*self._chains, self._prior, self._slices)
+        self._joint = JointSolver(self._walks, widest, self._slices)
         self.sites = started_sites((games, 4), start, sites_name(params.white_advantage != 0.0))
         self._links = np.zeros((games, 2))
         self._pull = np.empty(games)
@@ -136,15 +138,15 @@ class Inference:
     def _smooth(self) -> None:
         """All messages along the chains, from the sites as they are."""
         _, first, second, _, weight = self._pairs.arrays
-        forward, backward, marginal, sites = self._messages
+        *messages, sites = self._messages
         slices = self._slices
 
         def gather(number: int) -> None:
             part = *slices.nodes[number], *slices.games[number]
-            self._kernels.gather(*part, first, second, weight, marginal, sites)
+            self._kernels.gather(*part, first, second, weight, messages[2], sites)
 
         slices.run(gather)
-        self._chain_kernels.smooth_chains(*self._chains, self._prior, forward, backward, marginal)
+        self._walks.smooth(*messages)
 
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward, its neighbours the other way about; then the joint means if asked for."""
@@ -171,7 +173,7 @@ class Inference:
         change = max(change, moves.largest())
         return Sweep(change if change > self._rounding else 0.0, left, skipped)
 
-    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
+    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points."""
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites = self._messages
@@ -183,8 +185,8 @@ class Inference:
                 forward, backward, marginal, self._pull, joint.diagonal, joint.residual,
             )  # fmt: skip
 
-        def add_pulls(begin: int, end: int, step: Vector, image: Vector) -> None:
-            kernels.add_pulls(begin, end, first, second, self._pull, step, image)
+        def add_pulls(begin: int, end: int, z: Vector, az: Vector) -> float:
+            return float(kernels.add_pulls(begin, end, first, second, self._pull, z, az))
 
         def spread(number: int) -> None:
             kernels.spread(
@@ -218,7 +220,7 @@ class Inference:
         """Slopes of log Z in the parameters, each alone."""
         from ttt_cli.kernels.slopes import chain_slopes, game_slopes
 
-        previous, years = self._layout[1], self._years
+        previous, years = self._layout[1], self._years.copy()
         forward, _, marginal, sites = self._messages
         prior, drift = chain_slopes(0, len(previous), previous, years, forward, marginal)
         _, first, second, outcome, weight = self._pairs.arrays

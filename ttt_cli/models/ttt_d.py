@@ -20,12 +20,13 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.beliefs import believed, guess_sites, tells_of
-from ttt_cli.models.joint import JointSolver, Vector
+from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.pairs import Pairs, merge_games, odds_points
 from ttt_cli.models.params import PlayParams, alias
 from ttt_cli.models.slices import Moves, Slices
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.models.walks import Vector, Walks
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
@@ -171,7 +172,7 @@ class Inference:
 
         self._kernels, self._links_kernels, self._chain_kernels = ttt_d, quad_links, chains
         self._params, self._pairs = params, pairs
-        self._years = np.tile(timeline.gap_years, 2)
+        self._years = timeline.gap_years
         margin_mean, margin_sd, margin_tau = (
             float(value or 0.0)
             for value in (params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
@@ -195,7 +196,8 @@ class Inference:
             widest_prior(timeline, params.prior_sd, params.tau), widest_prior(timeline, margin_sd, margin_tau)
         )
         self._rounding = ROUNDING * widest
-        self._joint = JointSolver(self._chains, self._prior, widest, self._slices)
+        self._walks = Walks(*self._chains, self._prior, self._slices)
+        self._joint = JointSolver(self._walks, widest, self._slices)
         self.sites = started_sites((games, 8), start, sites_name(params.white_advantage != 0.0))
         self.positivity = started_sites((n, 2), start, "positivity")
         self._links = np.zeros((games, 5))
@@ -212,15 +214,15 @@ class Inference:
     def _smooth(self) -> None:
         """All messages along the chains, from the sites as they are."""
         _, first, second, _, weight = self._pairs.arrays
-        forward, backward, marginal, sites, positivity = self._messages
+        *messages, sites, positivity = self._messages
         slices = self._slices
 
         def gather(number: int) -> None:
             part = *slices.nodes[number], *slices.games[number]
-            self._kernels.gather(*part, first, second, weight, marginal, sites, positivity)
+            self._kernels.gather(*part, first, second, weight, messages[2], sites, positivity)
 
         slices.run(gather)
-        self._chain_kernels.smooth_chains(*self._chains, self._prior, forward, backward, marginal)
+        self._walks.smooth(*messages)
 
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward, then backward; then the joint means if asked for.
@@ -250,7 +252,7 @@ class Inference:
         change = max(change, moves.largest())
         return Sweep(change if change > self._rounding else 0.0, left, skipped)
 
-    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-3) -> float:
+    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` everything there; returns a bound on the distance left, points."""
         _, first, second, _, weight = self._pairs.arrays
         forward, backward, marginal, sites, positivity = self._messages
@@ -262,8 +264,8 @@ class Inference:
                 forward, backward, marginal, positivity, self._means, joint.diagonal, joint.residual,
             )  # fmt: skip
 
-        def add_pulls(begin: int, end: int, step: Vector, image: Vector) -> None:
-            kernels.add_pulls(begin, end, first, second, weight, self._links, step, image)
+        def add_pulls(begin: int, end: int, z: Vector, az: Vector) -> float:
+            return float(kernels.add_pulls(begin, end, first, second, weight, self._links, z, az))
 
         def spread(number: int) -> None:
             kernels.spread(*slices.games[number], first, second, self._links, sites, self._means)
@@ -298,9 +300,10 @@ class Inference:
         from ttt_cli.kernels.slopes import chain_slopes, margin_game_slopes
 
         n, previous, params = self._nodes, self._layout[1], self._params
+        years = np.tile(self._years, 2)
         forward, _, marginal, sites, positivity = self._messages
-        prior, drift = chain_slopes(0, n, previous, self._years, forward, marginal)
-        margin_prior, margin_drift = chain_slopes(n, 2 * n, previous, self._years, forward, marginal)
+        prior, drift = chain_slopes(0, n, previous, years, forward, marginal)
+        margin_prior, margin_drift = chain_slopes(n, 2 * n, previous, years, forward, marginal)
         _, first, second, outcome, weight = self._pairs.arrays
         noise, mean, advantage, odds = margin_game_slopes(
             first,
