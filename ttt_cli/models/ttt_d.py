@@ -33,7 +33,8 @@ NAME: Final = "ttt-d"
 KIND: Final[Kind] = "smoothed"
 REPEATS: Final = 50  # of equal games in a fast sweep
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps
-NOTHING_TOL: Final = 1e-6  # of the margins before any game, points
+NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is flat there, and right to 1e-10
+SLOPES_TOL: Final = 1e-6  # the same for slopes, which are not
 ROUNDING: Final = 1e-13  # moves below this share of the widest prior are rounding
 
 
@@ -130,7 +131,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
     slopes = Inference(timeline, numbers, pairs, fit.params["white_advantage"], fit).slopes()
     nothing = Inference(timeline, numbers, pairs.none(), 0.0, None)
-    iterate(nothing.sweep, SolverConfig(tol=NOTHING_TOL), None)
+    iterate(nothing.sweep, SolverConfig(tol=SLOPES_TOL), None)
     slopes = {key: slope - nothing.slopes()[key] for key, slope in slopes.items()}
     for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
         if getattr(params, key) is None:
