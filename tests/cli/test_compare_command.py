@@ -11,6 +11,7 @@ import pytest
 
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
+from ttt_cli.evaluate.forecast import Forecaster
 from ttt_cli.evaluate.simulate import Plan, simulate
 
 PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
@@ -88,6 +89,21 @@ def test_tuned_configs_are_written_and_foresee_as_well(
     assert again["log_loss"] == found["log_loss"]
     assert main.run(["compare", "trueskill", "--tune", "--tune-by", "evidence", *arguments]) == 0
     assert json.loads(capsys.readouterr().out)[0]["tuned_by"] == "evidence"
+
+
+def test_a_tuned_config_is_there_before_the_test_begins(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So an interrupt does not lose what took long."""
+
+    def interrupted(*_: object) -> None:
+        assert (here / "tuned" / "trueskill.yaml").exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Forecaster, "log_evidence", interrupted)
+    tuning = ["--tune", "--evaluations", "12", "--tuned-to", "tuned", "--test-from", "1856"]
+    assert main.run(["compare", "trueskill", *tuning]) == 130
+    assert configure("tuned/trueskill.yaml").params != configure("trueskill").params
 
 
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(

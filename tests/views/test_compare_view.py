@@ -21,7 +21,7 @@ from ttt_cli.views.compare import (
     group_rows,
     long_rows,
     overall_rows,
-    tuned_configs,
+    tuned_config,
     tuning_lines,
 )
 from ttt_cli.views.rows import Rows
@@ -115,14 +115,17 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
     ]
     row = dicts(overall_rows(Standings(tuned)))[0]
     assert (row["tuned_by"], row["tuning_evaluations"], row["tuning_seconds"]) == ("score", 42, 3.0)
-    (name, text), _ = tuned_configs(tuned)
-    assert name == "a.yaml"
-    assert resolve(parse_document(text, name)).params == tuned.entries[0].system.params
     assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
-    assert list(tuned_configs(comparison(entry("a", 0.5)))) == []
+
+
+def test_a_tuned_config_reads_back() -> None:
+    system = entry("a", 0.5).system
+    name, text = tuned_config(system, "1858")
+    assert name == "a.yaml"
+    assert text.startswith("# Tuned by `ttt compare --tune` on the games before 1858\n")
+    assert resolve(parse_document(text, name)).params == system.params
 
 
 def test_configs_of_one_name_are_written_apart() -> None:
-    found = TunedSystem("score", {}, {}, -1.0, -1.0, 1, reached=True)
-    both = comparison(*(entry(name, 0.5, tuned=found) for name in ("one/x.yaml", "/two/x.yaml")))
-    assert [name for name, _ in tuned_configs(both)] == ["one-x.yaml", "two-x.yaml"]
+    both = (entry(name, 0.5).system for name in ("one/x.yaml", "/two/x.yaml"))
+    assert [tuned_config(system, "1858")[0] for system in both] == ["one-x.yaml", "two-x.yaml"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,9 @@ NOT_CONVERGED = 4
     "--tune-from", metavar="YEAR", help="The first period foreseen in tuning; default the later half."
 )
 @click.option("--evaluations", type=click.IntRange(min=10), help="Sets of parameters to try; default 100.")
-@click.option("--tuned-to", metavar="FOLDER", help="Write the tuned configs there, NAME.yaml.")
+@click.option(
+    "--tuned-to", metavar="FOLDER", help="Write the tuned configs there, NAME.yaml, each as it is found."
+)
 @click.option(
     "--by", "bys", type=click.Choice(["decade", "experience"]), multiple=True, help="Also group by group."
 )
@@ -89,10 +92,13 @@ def command(
     folder = _folder(tuned_to)
     timeline = _timeline(run, files, overrides, systems)
     tuning = _tuning(tune_by, tune_from, evaluations) if tune else None
-    found = compare(timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress())
+    found = compare(
+        timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress(),
+        on_tuned=partial(_write, folder),
+    )  # fmt: skip
     _show(found, bys, calibration, fmt, out)
     if folder:
-        _write(found, folder)
+        say(f"tuned configs written to {folder}")
     context.exit(0 if all(entry.converged for entry in found.entries) else NOT_CONVERGED)
 
 
@@ -147,16 +153,18 @@ def _folder(tuned_to: str | None) -> Path | None:
     return folder
 
 
-def _write(found: Comparison, folder: Path) -> None:
+def _write(folder: Path | None, system: System, begin: str) -> None:
+    """Write a tuned config at once: what is found so far survives an interrupt."""
     from ttt_cli.errors import RunError
     from ttt_cli.files import replacing
-    from ttt_cli.views.compare import tuned_configs
+    from ttt_cli.views.compare import tuned_config
 
-    for name, text in tuned_configs(found):
-        place = folder / name
-        try:
-            with replacing(place) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
-    say(f"tuned configs written to {folder}")
+    if folder is None:
+        return
+    name, text = tuned_config(system, begin)
+    place = folder / name
+    try:
+        with replacing(place) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from time import process_time
@@ -105,11 +105,13 @@ def compare(
     tuning: TuneOptions | None = None,
     jobs: int | None = None,
     progress: Progress = SILENT,
+    on_tuned: Callable[[System, str], object] = lambda *_: None,
 ) -> Comparison:
     """Let systems foresee the games from the period `since` on (a label or its year; None: the later half of them).
 
     Smoothed systems are fitted again every `every` periods. With `tuning` every system first gets parameters that
-    suit the games before the test. `jobs`: how many processes, None for as many as pay; results do not depend on it.
+    suit the games before the test; `on_tuned(system, begin)` is told of each at once, and of when the test begins.
+    `jobs`: how many processes, None for as many as pay; results do not depend on it.
     Raises LookupFailed, ConfigError.
     """
     if not timeline.n_games:
@@ -127,6 +129,8 @@ def compare(
     ):
         for piece in results:
             pieces[piece.task.system].append(piece)
+            if piece.tuned:
+                on_tuned(piece.tuned[0], timeline.label(int(timeline.periods[first])))
             _tell(bar, systems, piece)
     entries = tuple(_entry(systems[number], found) for number, found in pieces.items())
     return Comparison(timeline, first, every, plan, entries)

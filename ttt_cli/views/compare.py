@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.compare import Comparison, Entry
+    from ttt_cli.evaluate.compare import Comparison, Entry, System
     from ttt_cli.evaluate.grouping import By
     from ttt_cli.evaluate.standings import Standing, Standings
 
@@ -107,15 +107,12 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
         yield f"  {entry.system.name}: {values} ({gain}, {found.evaluations} fits{short})"
 
 
-def tuned_configs(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """The tuned configs as YAML that reads back, with file names after the systems'."""
+def tuned_config(system: System, begin: str) -> tuple[str, str]:
+    """A file name after the system's, and the config that was tuned before `begin` as YAML that reads back."""
     from ttt_cli.config.render import render
 
-    for entry in comparison.entries:
-        if entry.tuned is not None:
-            head = f"# Tuned by `ttt compare --tune` on the games before {_label(comparison, comparison.first)}\n\n"
-            text = render(entry.system.config, type(entry.system.params))
-            yield f"{_file_stem(entry.system.name)}.yaml", head + text
+    head = f"# Tuned by `ttt compare --tune` on the games before {begin}\n\n"
+    return f"{_file_stem(system.name)}.yaml", head + render(system.config, type(system.params))
 
 
 def _file_stem(name: str) -> str:
