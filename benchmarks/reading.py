@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             records.ids(column)
         return records
 
+    measured("the floor: lines with tags", lambda: content.count(b"\n["))
     compiled = measured("compiled scanner", lambda: list(CompiledScanner().scan(plain)))
     stdlib = measured("stdlib scanner", lambda: list(Scanner().scan(plain)))
     measured("compiled, line ends, numbering", lambda: gathered(CompiledScanner().scan))

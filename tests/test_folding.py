@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.folding import fold, fold_surname
+from ttt_cli.folding import fold, fold_all, fold_surname, fold_surnames
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,10 @@ def test_folding_twice_changes_nothing_more(name: str) -> None:
 @given(st.text(alphabet="abcxyzäöüéñÅØ -.,'", max_size=20))
 def test_case_and_outer_punctuation_do_not_matter(name: str) -> None:
     assert fold(name.upper()) == fold(name.lower()) == fold(f" .{name}, ")
+
+
+@given(st.lists(st.text(st.sampled_from("aB é߻Øİ,.'’´_-\n\r\x1c0 "), max_size=12), max_size=6))
+def test_many_names_fold_as_each_by_itself(names: list[str]) -> None:
+    folded = fold_all(names)
+    assert folded == [fold(name) for name in names]
+    assert fold_surnames(names, folded) == [fold_surname(name) for name in names]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 _LETTERS: Final = str.maketrans(
@@ -16,6 +17,7 @@ _LETTERS: Final = str.maketrans(
 )
 _APOSTROPHES: Final = re.compile("['’‘ʼ`´]")
 _OTHER: Final = re.compile(r"[\W_]+")
+_OTHER_IN_LINES: Final = re.compile(r"[^a-z0-9\n]+")  # of ASCII text in lower case
 
 
 def fold(name: str) -> str:
@@ -29,11 +31,29 @@ def fold(name: str) -> str:
     return _OTHER.sub(" ", _APOSTROPHES.sub("", text)).strip()
 
 
+def fold_all(names: Sequence[str]) -> list[str]:
+    """`fold` of each name, in a fraction of the time: plain ASCII names are folded as lines of one text."""
+    plain = [name if name.isascii() and "\n" not in name else "" for name in names]
+    text = _OTHER_IN_LINES.sub(" ", _APOSTROPHES.sub("", "\n".join(plain).lower()))
+    return [
+        line.strip() if ascii_name or not name else fold(name)
+        for name, ascii_name, line in zip(names, plain, text.split("\n"), strict=False)
+    ]
+
+
 def fold_surname(name: str) -> str:
     """The folded surname: what stands before a comma, else the last word that is more than an initial."""
     before, comma, _ = name.partition(",")
-    folded = fold(before)
-    if comma and folded:
-        return folded
-    words = fold(name).split()
+    return (comma and fold(before)) or _last_word(fold(name))
+
+
+def fold_surnames(names: Sequence[str], folded: Sequence[str]) -> list[str]:
+    """`fold_surname` of each name, given `fold_all` of them."""
+    before = fold_all([name.partition(",")[0] if "," in name else "" for name in names])
+    return [surname or _last_word(whole) for surname, whole in zip(before, folded, strict=True)]
+
+
+def _last_word(folded: str) -> str:
+    """The last word that is more than an initial, else the last one; empty when there are no words."""
+    words = folded.split()
     return next((word for word in reversed(words) if len(word) > 1), words[-1] if words else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
@@ -36,3 +36,22 @@ class Silent:
 
 
 SILENT = Silent()
+
+
+_listeners: list[Callable[[str], None]] = []
+
+
+def announce(sentence: str) -> None:
+    """Tell of a wait that is no task's to whoever is `listening`: by default nobody."""
+    for listener in _listeners:
+        listener(sentence)
+
+
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """Hand what is announced inside the block to a function."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ttt_cli.cli import console
-from ttt_cli.cli.bars import Bars, progress
+from ttt_cli.cli.bars import Bars, progress, say_on_terminal
 from ttt_cli.cli.console import QUIET, voice
 from ttt_cli.progress import SILENT
 
@@ -59,3 +59,14 @@ def test_no_bar_is_left_behind() -> None:
     assert "games" in shown
     assert shown.endswith("\r")
     assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
+
+
+def test_waits_are_told_on_a_terminal_unless_quiet() -> None:
+    with contextlib.redirect_stderr(io.StringIO()) as stream:
+        say_on_terminal("compiling")
+    assert stream.getvalue() == ""
+    with on_terminal() as terminal:
+        say_on_terminal("compiling")
+        voice.level = QUIET
+        say_on_terminal("again")
+        assert terminal.getvalue() == "compiling\n"

@@ -229,3 +229,32 @@ def test_the_help_of_the_command_loads_nothing_heavy() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
     assert games_module.command.name == "games"
+
+
+BROKEN = "date,white,black,result\n?,A,B,1-0\n1858,A,,1-0\n1858,A,A,1-0\nshort\n"
+
+
+def test_a_file_in_which_nothing_can_be_used_is_reported_all_the_same(here: Path, capsys: Capture) -> None:
+    (here / "games.csv").write_text(BROKEN)
+    assert main.run(["games", "games.csv", "-f", "json"]) == 0
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert (found["total"]["rows"], found["total"]["used"]) == (4, 0)
+    reasons = ["bad row", "no date", "no player", "same player twice"]
+    assert sorted((row["reason"], row["rows"]) for row in found["dropped"]) == [(why, 1) for why in reasons]
+    assert said.err.startswith("warning: games.csv: none of its 4 records can be used: ")
+    rows = list(csv.DictReader(io.StringIO(told(capsys, "--list", "--all", "-f", "csv"))))
+    assert [row["problem"] for row in rows] == ["no date", "no player", "same player twice", "bad row"]
+    assert told(capsys, "--list").splitlines() == ["\t".join(COLUMNS)]
+    assert "Rows that are not used" in told(capsys, "-f", "table")
+
+
+def test_under_strict_it_is_an_error(here: Path, capsys: Capture) -> None:
+    (here / "games.csv").write_text(BROKEN)
+    assert told(capsys, "--strict", code=3) == ""
+    assert main.run(["fit", "games.csv", "-o", "run.ttt"]) == 3
+
+
+def test_other_files_are_reported_beside_it(here: Path, capsys: Capture) -> None:
+    (here / "broken.csv").write_text(BROKEN)
+    assert total(capsys, "broken.csv")["used"] == 4

@@ -16,7 +16,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.tabular import delimited_compiled
+from ttt_cli.games.tabular import cutting
 from ttt_cli.games.tabular.delimited import read_delimited, read_rows
 from ttt_cli.games.tabular.delimited_compiled import Scanner, scan_rows
 from ttt_cli.games.tabular.layout import Layout
@@ -142,7 +142,7 @@ def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
 
 
 def test_more_rows_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited_compiled, "_ROWS_AT_ONCE", 8)
+    monkeypatch.setattr(cutting, "ROWS_AT_ONCE", 8)
     rows = [f"1858,player {number:0400},B,1-0\n" for number in range(20_000)]
     odd = '1858,"A ""B""",C,1-0\n' * 20
     assert both(HEADER + odd + "".join(rows) + odd) == 40

@@ -1,24 +1,26 @@
-"""Files of JSON objects as records; the database says what the standard library says."""
+"""Files of JSON objects as records; compiled code says what the standard library says."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
+from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.tabular import jsonl_large
-from ttt_cli.games.tabular.columnar import TextColumns, workshop
+from ttt_cli.games.tabular import cutting
 from ttt_cli.games.tabular.columns import Table
 from ttt_cli.games.tabular.json_objects import one_per_line
 from ttt_cli.games.tabular.jsonl import as_batch, read_jsonl
-from ttt_cli.games.tabular.jsonl_large import PieceReader
+from ttt_cli.games.tabular.jsonl_large import ObjectScanner, scan_objects
 from ttt_cli.games.tabular.layout import Layout
 
 GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
@@ -65,8 +67,12 @@ def rows_of(*batches: Batch) -> tuple[Rows, list[Note]]:
     rows: Rows = []
     for batch in batches:
         columns = [batch.dates, batch.whites, batch.blacks, batch.results, *batch.further.values()]
-        rows += zip(map(int, batch.lines), *columns, strict=True)
+        rows += zip(map(int, batch.lines), *(map(plain, column) for column in columns), strict=True)
     return rows, [note for batch in batches for note in batch.rejects]
+
+
+def plain(value: object) -> object:
+    return tuple(map(text_of, value)) if isinstance(value, tuple) else text_of(value)
 
 
 def opened(content: str, large: int = 1 << 20, cuts: tuple[int, ...] = (), **config: object) -> Table:
@@ -85,7 +91,7 @@ def test_lines(large: int) -> None:
         (3, "1859", 'C"D"', "A, B", "0.5", ""),
         (5, "1858.06.??", "Morphy", "Löwenthal", "1-0", "3"),
     ]
-    assert [weight for batch in batches for weight in batch.weights or ()] == ["", "2.5", ""]
+    assert [weight for batch in batches for weight in map(text_of, batch.weights or ())] == ["", "2.5", ""]
     assert [(note.line, note.detail) for note in rejects] == [(4, "not JSON: {broken")]
 
 
@@ -121,30 +127,89 @@ def test_no_objects_at_all() -> None:
     assert caught.value.where == "games.jsonl"
 
 
-def test_the_database_says_what_the_standard_library_says() -> None:
+def both(content: str | bytes, cuts: Sequence[int] = ()) -> int:
+    """Lines read with care, after compiled code has said what the standard library says."""
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    ends = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
+    blocks = [data[a:b] for a, b in pairwise(ends) if a < b]
+    expected = as_batch(one_per_line(data.split(b"\n"), 1), KEYS, LAYOUT)
+    assert rows_of(*scan_objects(iter(blocks), KEYS, LAYOUT)) == rows_of(expected)
+    scanner = ObjectScanner(KEYS, LAYOUT)
+    list(scanner.feed(data))
+    return scanner.careful
+
+
+def test_compiled_code_says_what_the_standard_library_says() -> None:
     chance = random.Random(1858)
-    with workshop() as (connection, folder):
-        reader = PieceReader(TextColumns(connection), folder / "piece", KEYS, LAYOUT, "x")
-        pieces = [[line] for line in LINES] + [chance.choices(LINES, k=8) for _ in range(20)]
-        for number, piece in enumerate(pieces, 1):
-            data = "\n".join([GAME, *piece, ""]).encode("utf-8", "surrogateescape")
-            expected = as_batch(one_per_line(data.split(b"\n"), number), KEYS, LAYOUT)
-            assert rows_of(reader.read(data, number)) == rows_of(expected), piece
-        assert reader.careful > 0
+    for lines in [[line] for line in LINES] + [chance.choices(LINES, k=8) for _ in range(20)]:
+        both("\n".join([GAME, *lines, ""]), [chance.randrange(500) for _ in range(3)])
 
 
-def test_common_lines_are_read_by_the_database() -> None:
-    with workshop() as (connection, folder):
-        reader = PieceReader(TextColumns(connection), folder / "piece", KEYS, LAYOUT, "x")
-        reader.read((GAME * 50 + "\n" + OTHER + "{}\n").encode(), 1)
-        assert reader.careful == 1
-        reader.read((GAME + " \n").encode(), 1)  # blanks on an empty line: the whole piece
-        assert reader.careful == 3
-    assert not folder.exists()
+@pytest.mark.parametrize(
+    "line",
+    [
+        *('{"date":"1858","white":"A"}', '\t{ "white" :\t"A" , "black":"Löwen thal" } \t', "{}", "{ }"),
+        *('{"date":1858,"result":0.5}', '{"result":-1,"date":-0.0}', '{"result":0.0001,"white":10.25}'),
+        *('{"white":true,"black":false,"event":null}', '{"white":"A","white":"B","Black":"C"}'),
+        *('{"white":"L\udcf6wenthal"}', '{"event":"[x] {y}, : ","other":"z"}', ""),
+    ],
+)
+def test_what_the_compiled_code_reads_by_itself(line: str) -> None:
+    assert both(f"{GAME}{line}\n{GAME}") == 0
+    assert both(f"{GAME}{line}") == 0
 
 
-def test_pieces_are_cut_behind_lines_and_read_before_damage(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl_large, "PIECE", 150)
+@pytest.mark.parametrize(
+    "line",
+    [
+        *('{"white":"A\\n"}', '{"wh\\u0069te":"A"}', '{"event":{}}', '{"event":[1]}', '{"date":1e3}', " "),
+        *('{"date":-0}', '{"date":01}', '{"date":1.50}', '{"date":0.00001}', '{"date":1.}', '{"date":.5}'),
+        *('{"date":123456789012}', '{"date":+1}', '{"date":NaN}', '{"date":nul}', '{"date":truex}'),
+        *('{"white":"A",}', '{"white":"A"', '{"white" "A"}', '{"white":"A"}}', '{"white":"A"},', "[]", "{,}"),
+        *('{"white":"A" "black":"B"}', '{white:"A"}', '{"white":}', '{"white"}', '{"', '{"white":"A'),
+    ],
+)
+def test_what_it_leaves_to_the_standard_library(line: str) -> None:
+    assert both(f"{GAME}{line}\n{GAME}") == 1
+    assert both(f"{GAME}{line}") == 1
+
+
+NUMBERS = st.from_regex(r"-?\d{0,13}(\.\d{0,6})?(e-?\d)?", fullmatch=True)
+VALUES = (
+    NUMBERS | st.text('A" \\n\u00e9\udce9{},:', max_size=4).map(lambda text: f'"{text}"') | st.just("null")
+)
+PAIRS = st.tuples(st.sampled_from([*KEYS, "x", "whites", "whit", ""]), VALUES)
+OBJECTS = st.lists(PAIRS.map(lambda pair: f'"{pair[0]}": {pair[1]}'), max_size=5).map(", ".join)
+
+
+@settings(max_examples=40)
+@given(st.lists(OBJECTS.map(lambda text: f"{{{text}}}") | st.sampled_from(LINES), max_size=6), st.integers(0))
+def test_equal_on_any_lines(lines: list[str], cut: int) -> None:
+    both("\n".join(lines), [cut, cut // 7])
+
+
+def test_keys_that_need_escapes_are_found() -> None:
+    keys = ["date", "white", "black", "\ud800", "a\nb", ""]
+    content = '{"date":1,"white":"A","black":"B","\\ud800":"1-0","a\\nb":"x","":"y"}\n{"":"z","a\nb":"w"}\n'
+    data = content.encode()
+    expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
+    assert rows_of(*scan_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
+
+
+def test_a_quote_in_a_key_is_no_key_that_ends_there() -> None:
+    keys = ["date", "white", "black", "result", 'a"b', "event"]
+    data = b'{"date":1,"white":"A","black":"B","result":"1-0","a"b":"x"}\n{"a\\"b":"y"}\n'
+    expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
+    assert rows_of(*scan_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
+
+
+def test_more_objects_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "ROWS_AT_ONCE", 8)
+    monkeypatch.setattr(cutting, "BLOCK", 1000)
+    assert both((GAME + OTHER) * 50, range(0, 9000, 77)) == 50
+
+
+def test_lines_are_read_before_damage() -> None:
     assert [row[0] for row in rows_of(*opened(GAME * 5, 1, (30, 110, 250)).batches)[0]] == [1, 2, 3, 4, 5]
 
     def cut_short() -> Iterator[bytes]:

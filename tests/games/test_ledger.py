@@ -93,7 +93,7 @@ def test_statuses_have_weights() -> None:
     assert games_of(records).weight.tolist() == [1, 0.5, 1, 1]
     assert [(p.line, p.reason, p.detail, p.action) for p in records.problems] == [
         (3, "status", "1858: A - B 1-0", "dropped"),
-        (5, "unknown status", "serious", "kept"),
+        (5, "unknown status", "each counts as 1: serious 1", "kept"),
     ]
 
 

@@ -15,7 +15,7 @@ from ttt_cli.games.pgn.compiled import CompiledScanner
 from ttt_cli.games.pgn.letters import hash_moves, main_line
 from ttt_cli.games.pgn.scanner import Scanner
 from ttt_cli.games.records import Batch
-from ttt_cli.kernels.pgn_letters import MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.kernels.pgn_letters import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
 
 TAGS = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
 NEXT = "\n\n" + TAGS + "1-0\n"  # so that the game before is complete
@@ -31,10 +31,12 @@ PIECES = [
 
 
 def twin(line: bytes) -> int:
-    """The definition, letter by letter in whole numbers."""
-    total = sum(
-        found[0][0] * int(WEIGHTS[place & WEIGHTS_MASK]) for place, found in enumerate(LETTER.finditer(line))
-    )
+    """The definition, word by word in whole numbers."""
+    letters = b"".join(found[0] for found in LETTER.finditer(line))
+    total = 0
+    for place in range(-(-len(letters) // 8)):
+        word = int.from_bytes(letters[8 * place : 8 * place + 8], "little") * int(MIX) % 2**64
+        total += (word ^ word >> 32) * int(WEIGHTS[place & WEIGHTS_MASK])
     return (total + 2**63) % 2**64 - 2**63
 
 
@@ -129,6 +131,15 @@ def test_movetext_beyond_the_limit_is_not_hashed() -> None:
     first, moves = "1. e4 e5\n", "Nf3 Nc6\n" * (MOVES_LIMIT // 8)
     long = (first + moves).encode()
     assert scanned(first + moves) == hash_moves([long[:MOVES_LIMIT]])[0] != hash_moves([long])[0]
+
+
+def test_movetext_beyond_the_limit_of_a_game_written_plainly() -> None:
+    """Where a game's movetext begins, and so ends for the hash, does not depend on which reader takes it."""
+    game = TAGS + "Nf3 Nc6\n" * (MOVES_LIMIT // 8) + "a6 1-0\n\n"
+    content = (game + game + NEXT.strip() + "\n").encode()
+    expected = [code for batch in CompiledScanner().scan([content]) for code in given_moves(batch)]
+    assert [code for batch in Scanner().scan([content]) for code in given_moves(batch)] == expected
+    assert expected[0] == hash_moves([b"Nf3 Nc6\n" * (MOVES_LIMIT // 8)])[0]
 
 
 def random_game(chance: random.Random, plies: int) -> chess.pgn.Game:

@@ -16,6 +16,7 @@ from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.runs import connection
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.runs.schema import FORMAT
 from ttt_cli.timeline import build_timeline
 
 
@@ -114,7 +115,7 @@ def test_a_forgotten_suffix_is_suggested(run: Run) -> None:
     assert "a.ttt" in (caught.value.hint or "")
 
 
-def test_damage_and_newer_versions_are_told_apart(run: Run) -> None:
+def test_damage_and_other_versions_are_told_apart(run: Run) -> None:
     path = run.path
     assert path is not None
     with duckdb.connect(str(path)) as database:
@@ -122,7 +123,11 @@ def test_damage_and_newer_versions_are_told_apart(run: Run) -> None:
     with pytest.raises(RunError, match="newer ttt"):
         open_run(path)
     with duckdb.connect(str(path)) as database:
-        database.execute("UPDATE meta SET value = '1' WHERE key = 'format'")
+        database.execute(f"UPDATE meta SET value = '{FORMAT - 1}' WHERE key = 'format'")
+    with pytest.raises(RunError, match="older ttt"):
+        open_run(path)
+    with duckdb.connect(str(path)) as database:
+        database.execute(f"UPDATE meta SET value = '{FORMAT}' WHERE key = 'format'")
         database.execute("DELETE FROM meta WHERE key = 'sweeps'")
     with pytest.raises(RunError, match="lacks sweeps"):
         open_run(path)

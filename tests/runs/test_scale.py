@@ -111,6 +111,13 @@ def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
     assert math.isclose(open_run(tmp_path / "a.ttt", ["points"]).scale.slope, 1.0)
 
 
+def test_the_table_of_games_is_the_same_on_any_scale() -> None:
+    run, elo = run_of(), run_of(["Anderssen @ 1852 = 2600"])
+    rows = run.query("SELECT * FROM games")[1]
+    assert len(rows) == 3
+    assert elo.query("SELECT * FROM games")[1] == rows
+
+
 def test_games_come_back_whatever_the_scale() -> None:
     assert run_of(["Anderssen @ 1852 = 2600"]).stored_games().players == run_of().stored_games().players
 

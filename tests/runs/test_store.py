@@ -9,10 +9,12 @@ from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 from ttt_cli.chains import Line
 from ttt_cli.errors import RunError
 from ttt_cli.fitted import histories
+from ttt_cli.games.table import Games
 from ttt_cli.runs import store
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import memory_run, open_run
+from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import build_timeline
 
 
@@ -58,6 +60,46 @@ def test_of_equal_peaks_the_first_counts() -> None:
     assert run.query("SELECT player, peak_period FROM players")[1] == [
         ("Anderssen, Adolf", "1858"), ("Morphy, Paul", "1857"), ("Paulsen, Louis", "1857"),
     ]  # fmt: skip
+
+
+def test_peaks_are_of_periods_with_games_and_of_numbers() -> None:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games)
+    mean = np.array([1500.0, 1600.0, 1700.0, 1200.0, 1300.0, 1250.0, 1400.0, 1350.0])
+    unknown = timeline.node_player == games.players.index("Morphy, Paul")
+    mean[unknown] = np.nan
+    fit = replace(fit_of(timeline), chains={"skill": Line(mean, np.full(timeline.n_nodes, 50.0))})
+    best: dict[str, tuple[float, str]] = {}
+    for node in range(timeline.n_nodes):  # by period
+        name = games.players[timeline.node_player[node]]
+        if mean[node] > best.get(name, (0.0, ""))[0]:
+            best[name] = mean[node], timeline.label(int(timeline.node_period[node]))
+    rows = memory_run(games, timeline, fit, CONFIG).query(
+        "SELECT player, peak_mean, peak_period FROM players"
+    )[1]
+    assert rows == [(name, *best.get(name, (None, None))) for name in games.players]
+    assert rows[1][1] is None
+
+
+def test_many_games_keep_their_order(tmp_path: Path) -> None:
+    n = 300_000  # more than the database stores and reads at one go
+    games = Games(
+        date=np.sort(np.arange(n, dtype=np.int32) % 997),
+        date_precision=np.full(n, 2, np.int8),
+        white=np.zeros(n, np.int32),
+        black=np.ones(n, np.int32),
+        outcome=np.full(n, 2, np.int8),
+        weight=np.broadcast_to(1.0, n),
+        offset=np.broadcast_to(0.0, n),
+        source_file=np.zeros(n, np.int32),
+        source_line=np.random.default_rng(1).permutation(n),
+        players=("A", "B"),
+    )
+    timeline = build_timeline(games)
+    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
+    run = open_run(tmp_path / "a.ttt")
+    assert np.array_equal(run.arrays("SELECT line FROM games")["line"], games.source_line)
+    assert np.array_equal(run.stored_games().source_line, games.source_line)
 
 
 def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> None:

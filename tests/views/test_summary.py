@@ -42,6 +42,12 @@ def test_dropped_rows_without_a_listed_problem_are_still_counted() -> None:
     assert "  dropped: no result, 1" in list(reading_lines(games, "year"))
 
 
+def test_what_is_said_of_a_whole_column_is_shown() -> None:
+    problem = replace(REPORT.problems[2], reason="unknown status", detail="each counts as 1: mate 7")
+    lines = list(reading_lines(games_of(RECORDS, report=replace(REPORT, problems=(problem,))), "year"))
+    assert "  kept: unknown status (a.pgn:60): each counts as 1: mate 7" in lines
+
+
 @pytest.mark.parametrize(("period", "vague"), [("year", 0), ("quarter", 5), ("month", 5), ("day", 6)])
 def test_games_dated_less_exactly_than_the_period_are_counted(period: str, vague: int) -> None:
     lines = [line for line in reading_lines(games_of(RECORDS), period) if "less exactly" in line]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.cli.console import QUIET, voice
+from ttt_cli.cli.console import QUIET, say, voice
 from ttt_cli.progress import SILENT, Bar, Progress
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ _KNOWN = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{p
 def progress() -> Progress:
     """Bars when somebody can see them and -q was not given, else silence."""
     return Bars() if sys.stderr.isatty() and voice.level > QUIET else SILENT
+
+
+def say_on_terminal(sentence: str) -> None:
+    """What is announced while commands run: a line where bars are seen."""
+    if sys.stderr.isatty():
+        say(sentence)
 
 
 class Bars:

@@ -14,6 +14,7 @@ from ttt_cli.cli.options import format_option, output_option, reading_options, v
 from ttt_cli.views.games import HEADINGS, MOST
 
 if TYPE_CHECKING:
+    from ttt_cli.errors import DataError
     from ttt_cli.games.ledger import Records
     from ttt_cli.views.games import Eye, Report
 
@@ -50,7 +51,8 @@ def command(
     """Read each FILE as `ttt fit` would, and tell what is there: records, dates, players, groups, duplicates.
 
     On a terminal the account is a row of small tables, with -f json one object, else rows of section, row, key and
-    value; --only SECTION gives one section as a table of its own. --list gives the records as they were taken:
+    value; --only SECTION gives one section as a table of its own. A file in which nothing can be used is reported
+    like any other, with a warning. --list gives the records as they were taken:
 
         ttt games *.pgn --list --all -f csv -o records.csv
 
@@ -63,7 +65,8 @@ def command(
     from ttt_cli.views.games import Report
 
     data = api.configure(config, overrides).config.data
-    records = read_records(files, data, progress=progress())
+    on_unusable = None if data.strict else _warn
+    records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:
         _show_list(records, everything, fmt, out)
         return
@@ -100,6 +103,10 @@ def _check_places(files: tuple[str, ...], places: tuple[str | None, ...]) -> Non
         if Path(place).is_dir() or not Path(place).parent.is_dir():
             what = "is a folder" if Path(place).is_dir() else "no such folder"
             raise click.UsageError(f"{place} cannot be written: {what}")
+
+
+def _warn(error: DataError) -> None:
+    say(f"warning: {error}", "hint: --list --all lists them")
 
 
 def _show_list(records: Records, everything: bool, fmt: str | None, out: str) -> None:

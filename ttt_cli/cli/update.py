@@ -53,6 +53,8 @@ def command(
     def tell(extended: Extended, data: DataConfig) -> None:
         say(f"{run}: {before.meta.describe()}")
         say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
+        if extended.aliases_changed:
+            say("  the alias file has changed since: names that were united in the run stay united")
         if extended.repeats:
             say(_repeats_line(extended))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.detect import Kind
 from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.judge import Judged
+from ttt_cli.games.growing import counts_of
+from ttt_cli.games.judge import Judged, told
 from ttt_cli.games.ledger import Records, Texts, games_of
 from ttt_cli.games.names.aliases import Aliases, read_aliases
 from ttt_cli.games.names.unify import identify
 from ttt_cli.games.pools import FURTHER, Pools
-from ttt_cli.games.records import DROP_REASONS, FAULT, SAME_PLAYER
+from ttt_cli.games.records import DROP_REASONS, DROPPED, FAULT, SAME_PLAYER
 from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import FileReport, Games, Problem
 
@@ -29,12 +30,12 @@ _DEFAULT: Final = DataConfig()
 class Collector:
     """Takes the records of one file after the other and makes Records or Games of them all.
 
-    With `everything`, Records keep all texts; else only those that names, filters and duplicates need.
+    With `everything`, Records keep all texts; else only those of dates and results, which Games are made of.
     Raises DataError when the alias file of `data` cannot be used.
     """
 
     def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False) -> None:
-        self._data = data
+        self._data, self._everything = data, everything
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self._pools = Pools(FURTHER if everything else _needed(data, self._aliases))
         self._parts = FileColumns(self._pools.columns)
@@ -75,7 +76,8 @@ class Collector:
                 what: int(rows[part].sum()) for what, rows in selected.noticed.items() if rows[part].any()
             }
             files[number] = replace(file, used=used, dropped=dropped, noticed=noticed)
-        return replace(records, fault=selected.fault, files=tuple(files))
+        records = replace(records, fault=selected.fault, files=tuple(files))
+        return records if self._everything else _for_games(records)
 
     def _united(self) -> Records:
         """All records with their players, no filter applied."""
@@ -88,17 +90,19 @@ class Collector:
             ids = (column["white_id"], column["black_id"], texts["white_id"].values)
         who = identify(pools.names, written, self._data.names, self._aliases, ids=ids, status=status)
         fault = column["fault"]
-        fault[(fault == 0) & (who.white == who.black)] = FAULT[SAME_PLAYER]
+        same = np.flatnonzero((fault == 0) & (who.white == who.black))
+        fault[same] = FAULT[SAME_PLAYER]
         dates = pools.dates.parsed
-        names, nothing = tuple(pools.names.values), Texts(np.broadcast_to(np.uint8(0), len(fault)), ("",))
+        names = tuple(pools.names.values) if self._everything else None
+        nothing = _no_texts(len(fault))
         kept = {name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")}
         return Records(
             files=tuple(self._files),
             starts=self._parts.starts,
             line=column["line"],
             date=Texts(column["date"], tuple(pools.dates.values)),
-            white_written=Texts(written[0], names),
-            black_written=Texts(written[1], names),
+            white_written=Texts(written[0], names) if names else nothing,
+            black_written=Texts(written[1], names) if names else nothing,
             result=Texts(column["result"], tuple(text for text, _ in pools.results.values)),
             event=kept["event"],
             site=kept["site"],
@@ -116,8 +120,42 @@ class Collector:
             offset=column["offset"],
             moves=column["moves"],
             fault=fault,
-            problems=self.problems,
+            problems=self._told_of(same, column),
+            aliases=self._aliases.source,
         )
+
+    def _told_of(self, same: NDArray[np.intp], column: Mapping[str, NDArray[Any]]) -> tuple[Problem, ...]:
+        """All problems, those of records among them whose names turned out to be one player's."""
+        if not len(same):
+            return self.problems
+        pools, files = self._pools, np.searchsorted(self._parts.starts, same, side="right") - 1
+        further = []
+        for row, file in zip(same.tolist(), files.tolist(), strict=True):
+            date, (result, _) = (
+                pools.dates.values[column["date"][row]],
+                pools.results.values[column["result"][row]],
+            )
+            white, black = (
+                pools.names.cleaned[column[f"{side}_written"][row]] for side in ("white", "black")
+            )
+            note = (int(column["line"][row]), SAME_PLAYER, told(date, white, black, result), DROPPED)
+            further.append(Problem(self._files[file].path, *note))
+        place = {file.path: number for number, file in enumerate(self._files)}
+        return tuple(
+            sorted([*self._problems, *further], key=lambda problem: (place[problem.file], problem.line))
+        )
+
+
+def _for_games(records: Records) -> Records:
+    """Without what Games are not made of."""
+    texts: dict[str, Any] = dict.fromkeys(
+        ("event", "site", "round", "variant", "status", "odds"), _no_texts(len(records))
+    )
+    return replace(records, **texts, moves=np.broadcast_to(np.int64(0), len(records)))
+
+
+def _no_texts(count: int) -> Texts:
+    return Texts(np.broadcast_to(np.uint8(0), count), ("",))
 
 
 def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
@@ -132,7 +170,8 @@ def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
 
 def _account(fault: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
     """How many records are used, and how many are not for each reason, most frequent (then first met) first."""
-    codes, first, counts = np.unique(fault, return_index=True, return_counts=True)
-    ranked = sorted(zip((-counts).tolist(), first.tolist(), codes.tolist(), strict=True))
-    dropped = {DROP_REASONS[code - 1]: -count for count, _, code in ranked if code}
-    return len(fault) - sum(dropped.values()), dropped
+    counts = counts_of(fault, len(DROP_REASONS) + 1)
+    met = [
+        (-count, int(np.argmax(fault == code)), code) for code, count in enumerate(counts) if code and count
+    ]
+    return counts[0], {DROP_REASONS[code - 1]: -count for count, _, code in sorted(met)}

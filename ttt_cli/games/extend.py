@@ -13,7 +13,7 @@ from ttt_cli.games.names.aliases import Aliases, read_aliases
 from ttt_cli.games.names.unify import identify
 from ttt_cli.games.pools import NamePool
 from ttt_cli.games.records import DROPPED, DUPLICATE, SAME_PLAYER
-from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, FileReport, Games, Problem, ReadReport
+from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, FileReport, Games, InputFile, Problem, ReadReport
 
 Mask = NDArray[np.bool_]
 _DEFAULT: Final = DataConfig()
@@ -24,13 +24,15 @@ class Extended:
     """`games` are all games, `added` those that came in addition, with their own report and the players of both.
 
     `repeats`: how many records that came in addition seem to tell a game that was there, and `repeats_dropped` whether
-    they were left out for it.
+    they were left out for it. `aliases_changed`: whether the alias file is the same as for the games that were there,
+    but not its content; names that it united then stay united.
     """
 
     games: Games
     added: Games
     repeats: int
     repeats_dropped: bool
+    aliases_changed: bool = False
 
 
 def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
@@ -41,6 +43,7 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
     colours, result and weight are the same: neither moves nor rounds are known of games. With `data.filter.dedupe` they
     are dropped. Raises DataError when the alias file cannot be used.
     """
+    changed = _changed(old.report.aliases, new.report.aliases)
     old, new = _united(old, new, data)
     repeated = _repeats(old, new)
     repeats = _records(new, repeated)
@@ -48,7 +51,11 @@ def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extende
         new = _without(new, repeated, DUPLICATE)
     else:
         new = replace(new, report=_noticed(new, repeated, DUPLICATE))
-    return Extended(_joined(old, new), new, repeats, data.filter.dedupe)
+    return Extended(_joined(old, new), new, repeats, data.filter.dedupe, changed)
+
+
+def _changed(before: InputFile | None, now: InputFile | None) -> bool:
+    return before is not None and now is not None and before.path == now.path and before.digest != now.digest
 
 
 class _Names(NamePool):
@@ -130,7 +137,7 @@ def _without(games: Games, rows: Mask, reason: str) -> Games:
     if reason == SAME_PLAYER:
         problems = (*problems, *_against_himself(games, rows))
     columns = {name: getattr(games, name)[~rows] for name in GAME_COLUMNS}
-    return replace(games, **columns, report=ReadReport(tuple(files), problems))
+    return replace(games, **columns, report=replace(report, files=tuple(files), problems=problems))
 
 
 def _noticed(games: Games, rows: Mask, what: str) -> ReadReport:
@@ -175,5 +182,7 @@ def _joined(old: Games, new: Games) -> Games:
     return Games(
         **columns,
         players=tuple(old.players[player] for player in present.tolist()),
-        report=ReadReport(files, (*old.report.problems, *new.report.problems)),
+        report=ReadReport(
+            files, (*old.report.problems, *new.report.problems), new.report.aliases or old.report.aliases
+        ),
     )

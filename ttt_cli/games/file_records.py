@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.coded import Coded, Codes
+from ttt_cli.games.growing import Growing, narrow
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.results import ResultKind
 
@@ -32,50 +33,59 @@ class Interner(dict[Hashable, int]):
 
 
 class _Column:
-    """One column, or several that share their values, gathered piece by piece and then made one."""
+    """One column, or several that share their values."""
 
     def __init__(self) -> None:
         self._known = Interner()
-        self._words: Sequence[Hashable] | None = None  # what all pieces are numbers of; None: of `_known`
-        self._pieces: dict[str, list[Codes]] = {}
-        self._values: Sequence[Hashable] | None = None  # once all pieces are one
+        self._words: Sequence[Hashable] | None = None  # what all codes are numbers of; None: of `_known`
+        self._codes: dict[str, Growing] = {}
+        self._values: Sequence[Hashable] | None = None  # once these are what codes are numbers of
 
     def add(self, name: str, values: Sequence[Hashable]) -> None:
         words = values.words if isinstance(values, Coded) else None
-        if not any(self._pieces.values()):
+        if not any(map(len, self._codes.values())):
             self._words = words
         elif words is not self._words:
             self._renumber()
             values, words = list(values), None
         codes = values.codes if isinstance(values, Coded) and words is not None else self._known.ids(values)
-        self._pieces.setdefault(name, []).append(_narrow(codes))
+        self._codes.setdefault(name, Growing()).add(codes)
         self._values = None
 
     def values(self) -> Sequence[Hashable]:
         """The distinct values in the order in which they first come, in one column after the other."""
         if self._values is None:
             words = list(self._known) if self._words is None else self._words
-            for pieces in self._pieces.values():
-                pieces[:] = [np.concatenate(pieces)]
-            chosen = _by_first_place([codes for (codes,) in self._pieces.values()], len(words))
-            number = _narrow(np.broadcast_to(np.int32(len(chosen)), len(words)))
+            chosen = _by_first_place([codes.seen() for codes in self._codes.values()], len(words))
+            number = np.zeros(len(words), np.int32)
             number[chosen] = np.arange(len(chosen))
-            for pieces in self._pieces.values():
-                pieces[:] = [number[pieces[0]]]
+            for codes in self._codes.values():
+                codes.renumber(number)
             self._words = self._values = Coded(words, chosen)
         return self._values
 
     def ids(self, name: str) -> Ids:
         """The number of each record's value among the distinct ones."""
+        return self.codes(name).astype(np.int32)
+
+    def codes(self, name: str) -> Codes:
+        """As `ids`, in as few bytes as they take, until anything is added or taken."""
         self.values()
-        return self._pieces[name][0].astype(np.int32)
+        return self._codes[name].seen()
+
+    def take(self, name: str, numbers: Codes) -> Codes:
+        """As `numbers[ids]`, in the memory of the column, which is gone then."""
+        self.values()
+        codes = self._codes.pop(name)
+        codes.renumber(numbers)
+        return codes.whole()
 
     def _renumber(self) -> None:
-        """Make all pieces numbers of `_known`."""
+        """Make all codes numbers of `_known`."""
         if self._words is not None:
             number = self._known.ids(self._words)
-            for pieces in self._pieces.values():
-                pieces[:] = [_narrow(number[codes]) for codes in pieces]
+            for codes in self._codes.values():
+                codes.renumber(number)
             self._words = None
 
 
@@ -83,7 +93,8 @@ class FileRecords:
     """Gathers batches of one file; nothing is judged before the whole file is seen.
 
     Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further
-    ones that batches have, where a batch without a column counts as empty texts. `rejects` are the records that
+    ones that batches have, where a batch without a column counts as empty texts. They are held in as few bytes as they
+    take, and `take` gives them up, since files may have tens of millions of records. `rejects` are the records that
     the reader could not split into columns, `notes` the oddities it met.
     """
 
@@ -93,8 +104,8 @@ class FileRecords:
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
-        self._lines: list[Codes] = []
-        self._moves: list[NDArray[np.int64]] = []
+        self._lines = Growing()
+        self._moves = Growing(np.int64)
         names = _Column()
         self._columns = {DATES: _Column(), WHITES: names, BLACKS: names, RESULTS: _Column()}
         self._further: list[str] = []
@@ -149,8 +160,8 @@ class FileRecords:
         self._further = list(dict.fromkeys([*self._further, *batch.further]))
         for name, column in self._columns.items():
             column.add(name, columns[name] if name in columns else _nothing(count))
-        self._lines.append(_narrow(np.asarray(batch.lines, np.int64)))
-        self._moves.append(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
+        self._lines.add(np.asarray(batch.lines, np.int64))
+        self._moves.add(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
         self._count += count
 
     def distinct(self, column: str) -> Sequence[Hashable]:
@@ -163,15 +174,25 @@ class FileRecords:
             return np.zeros(self._count, np.int32)
         return self._columns[column].ids(column)
 
-    def lines(self) -> NDArray[np.int64]:
+    def codes(self, column: str) -> Codes:
+        """As `ids`, in as few bytes as they take; a view, until anything is added or taken."""
+        if column not in self._columns or not self._count:
+            return np.zeros(self._count, np.uint8)
+        return self._columns[column].codes(column)
+
+    def take(self, column: str, numbers: Codes) -> Codes:
+        """As `numbers[ids(column)]`, shape (records,), in little memory: the column is not to be asked for again."""
+        if column not in self._columns or not self._count:
+            return np.full(self._count, numbers[0] if len(numbers) else 0, numbers.dtype)
+        return self._columns[column].take(column, numbers)
+
+    def lines(self) -> Codes:
         """First line of each record, shape (records,)."""
-        self._lines = [np.concatenate(self._lines)] if self._lines else []
-        return self._lines[0].astype(np.int64) if self._lines else np.zeros(0, np.int64)
+        return self._lines.whole()
 
     def moves(self) -> NDArray[np.int64]:
         """Hash of each record's moves, 0 where there are none, shape (records,)."""
-        self._moves = [np.concatenate([np.zeros(0, np.int64), *self._moves])]
-        return self._moves[0]
+        return self._moves.whole().view(np.int64)
 
 
 def _missing(name: str, count: int) -> _Column:
@@ -197,11 +218,4 @@ def _by_first_place(columns: Sequence[Codes], words: int) -> Codes:
             )  # of equal codes the last counts
             after -= len(piece)
     present = np.flatnonzero(place >= 0)
-    return _narrow(present[np.argsort(place[present])])
-
-
-def _narrow(codes: Codes) -> Codes:
-    """The same numbers, none below 0, in the fewest bytes that hold them."""
-    largest = int(codes.max(initial=0))
-    fitting = np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.int32
-    return codes.astype(fitting if largest < 1 << 31 else np.int64, copy=True)
+    return narrow(present[np.argsort(place[present])])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.file_records import FileRecords
+from ttt_cli.games.growing import counts_of
 from ttt_cli.games.ledger import Codes, narrow
 from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.pools import Pools
@@ -17,10 +18,8 @@ from ttt_cli.games.records import (
     DROP_REASONS,
     DROPPED,
     FAULT,
-    KEPT,
     REPAIRED,
     SAME_PLAYER,
-    UNKNOWN_STATUS,
     Note,
 )
 from ttt_cli.games.results import parse_results
@@ -36,64 +35,66 @@ class Judged:
     `columns` holds numbers in the pools by the names of the columns of `ledger.Records` and of `pools`, each of shape
     (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight` and `offset` are
     None where they are 1 and 0 throughout. `fault` is 0 for a game, else 1 + the index in DROP_REASONS of the first
-    reason that applies. `notes` tells of every record that is dropped or repaired.
+    reason that applies. `notes` tells of every record that is dropped or repaired, and of columns not understood. The
+    columns of the records are given up.
     """
 
     def __init__(self, records: FileRecords, pools: Pools, data: DataConfig) -> None:
         self._records, self._pools = records, pools
-        further = {name: self._texts(name) for name in pools.columns if name in records.further}
-        self.columns: dict[str, Codes] = {name: codes for name, codes in further.items() if codes.any()}
-        self.line, self.moves = narrow(records.lines()), records.moves()
-        faults = [*self._judge_names(), self._judge_dates(), self._judge_results(data.match_cap)]
-        weighing = Weighing(records, data, self._caps, self._names)
+        self.columns: dict[str, Codes] = {}
+        self.line, self.moves = records.lines(), records.moves()
+        names = pools.names.ids(_joined(raw, " ") for raw in records.names)
+        behind = [self._judge_dates(), self._judge_results(data.match_cap)]
+        weighing = Weighing(records, data, self._caps, [pools.names.cleaned[name] for name in names.tolist()])
         self.weight, self.offset = weighing.weight, weighing.offset
-        self._odd_status = weighing.odd_status
-        self.fault = _first_fault([*faults, *weighing.faults])
-        self.notes = [*self._dropped_notes(), *self._kept_notes()]
+        self.fault = _first_fault([*self._judge_names(names), *behind, *weighing.faults])
+        columns = weighing.notes(self.line, self.fault == 0)
+        self.notes = [*self._dropped_notes(), *self._repaired_notes(), *columns]
+        for name in pools.columns:
+            if name in records.further and not (name == "odds" and weighing.odds_ignored):
+                self._take_texts(name)
 
-    def _texts(self, name: str) -> Codes:
+    def _take_texts(self, name: str) -> None:
         """The numbers in its pool of a further column's texts, each with single blanks."""
         texts = (" ".join(text_of(raw).split()) for raw in self._records.distinct(name))
-        numbers = narrow(self._pools.columns[name].ids(texts))
-        return numbers[self._records.ids(name)]
+        codes = self._records.take(name, self._pools.columns[name].ids(texts))
+        if codes.any():
+            self.columns[name] = codes
 
-    def _judge_names(self) -> list[Faults]:
+    def _judge_names(self, numbers: NDArray[np.int32]) -> list[Faults]:
+        """Judge players by the numbers of the distinct names in their pool."""
         records, pool = self._records, self._pools.names
-        numbers = pool.ids(_joined(raw, " ") for raw in records.names)
-        self._names = [pool.cleaned[number] for number in numbers.tolist()]
-        nobody = np.array([pool.fault[number] for number in numbers.tolist()], np.int8)
+        fault = np.array([pool.fault[number] for number in numbers.tolist()], np.int8)
         same = np.array([pool.same[number] for number in numbers.tolist()], np.int32)
-        nameless = []
-        for side in ("white", "black"):
-            ids = records.ids(f"{side}s")
-            self.columns[f"{side}_written"] = numbers[ids]
-            nameless.append(nobody[ids])
-        if len(np.unique(same)) < len(same):
-            twice = same[records.ids("whites")] == same[records.ids("blacks")]
-        else:
-            twice = np.equal(self.columns["white_written"], self.columns["black_written"])
-        return [_earlier(*nameless), twice * np.int8(FAULT[SAME_PLAYER])]
+        nameless = _earlier(fault[records.codes("whites")], fault[records.codes("blacks")])
+        once = len(np.unique(same)) == len(same)
+        twice = None if once else same[records.codes("whites")] == same[records.codes("blacks")]
+        white, black = (records.take(side, numbers) for side in ("whites", "blacks"))
+        self.columns["white_written"], self.columns["black_written"] = white, black
+        return [nameless, (np.equal(white, black) if twice is None else twice) * np.int8(FAULT[SAME_PLAYER])]
 
     def _judge_dates(self) -> Faults:
-        pool, ids = self._pools.dates, self._records.ids("dates")
-        numbers = pool.ids(_joined(raw, "-") for raw in self._records.dates)
+        records, pool = self._records, self._pools.dates
+        numbers = pool.ids(_joined(raw, "-") for raw in records.dates)
         dates = [pool.parsed[number] for number in numbers.tolist()]
-        self.columns["date"] = narrow(numbers)[ids]
-        self._repaired = np.array([date.repaired for date in dates], np.bool_)[ids]
-        return _codes(None if date.repaired else date.fault for date in dates)[ids]
+        self._repaired = np.array([date.repaired for date in dates], np.bool_)[records.codes("dates")]
+        faults = _codes(None if date.repaired else date.fault for date in dates)[records.codes("dates")]
+        self.columns["date"] = records.take("dates", numbers)
+        return faults
 
     def _judge_results(self, match_cap: float | None) -> Faults:
         """Read results together with the number of games that each is of."""
         records = self._records
-        results, ids = list(records.results), records.ids("results")
+        results, ids = list(records.results), records.codes("results")
         raws, single = [(raw, "") for raw in results], ids
         if "games" in records.further:
-            games, many = [games_text(raw) for raw in records.distinct("games")], records.ids("games")
+            games, many = [games_text(raw) for raw in records.distinct("games")], records.codes("games")
             single = ids[np.array([not text for text in games], np.bool_)[many]]
             pairs, ids = np.unique(ids.astype(np.int64) * len(games) + many, return_inverse=True)
             raws = [(results[pair // len(games)], games[pair % len(games)]) for pair in pairs.tolist()]
-        counts = np.bincount(single, minlength=len(results)).tolist()
-        outcomes = parse_results(dict(zip(results, counts, strict=True)), records.kind)
+        outcomes = parse_results(
+            dict(zip(results, counts_of(single, len(results)), strict=True)), records.kind
+        )
         tallies = [tally_of(raw, count, outcomes[raw]) for raw, count in raws]
         known = [NO_TALLY if isinstance(tally, str) else tally for tally in tallies]
         texts = [_joined(raw, "-") + (f" ({count} games)" if count else "") for raw, count in raws]
@@ -110,17 +111,18 @@ class Judged:
             white, black = (
                 pools.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
             )
-            detail = f"{date or '?'}: {white or '?'} - {black or '?'} {result}".rstrip()
+            detail = told(date, white, black, result)
             yield Note(int(self.line[row]), DROP_REASONS[self.fault[row] - 1], detail, DROPPED)
 
-    def _kept_notes(self) -> Iterator[Note]:
-        dates, statuses = self._pools.dates.values, self._records.distinct("status")
+    def _repaired_notes(self) -> Iterator[Note]:
+        dates = self._pools.dates.values
         for row in np.flatnonzero(self._repaired & (self.fault == 0)).tolist():
             yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]], REPAIRED)
-        if self._odd_status is not None:
-            for row in np.flatnonzero(self._odd_status & (self.fault == 0)).tolist():
-                status = text_of(statuses[self._records.ids("status")[row]]).strip()
-                yield Note(int(self.line[row]), UNKNOWN_STATUS, status, KEPT)
+
+
+def told(date: str, white: str, black: str, result: str) -> str:
+    """A record in one line."""
+    return f"{date or '?'}: {white or '?'} - {black or '?'} {result}".rstrip()
 
 
 def _joined(raw: Hashable, separator: str) -> str:

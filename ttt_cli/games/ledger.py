@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.records import DROP_REASONS
-from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+from ttt_cli.games.table import FileReport, Games, InputFile, Problem, ReadReport
 
 Codes = NDArray[np.integer]
+Rows = NDArray[np.integer]
 TEXT_COLUMNS: Final = (
     "date", "white_written", "black_written", "result", "event", "site", "round", "variant", "status", "odds",
 )  # fmt: skip
@@ -41,7 +42,8 @@ class Records:
     `players`, all names united, and are -1 where nobody is named. `weight` is that of each game of the record, `offset`
     as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they are not known. `fault` is 0
     for a record that is used, else 1 + the index in DROP_REASONS; of faulty records the other columns may mean nothing.
-    `problems` are what was odd about single records, those that a filter left out not among them.
+    `problems` are what was odd about single records, those that a filter left out not among them, and `aliases` is the
+    alias file by which names were united.
     """
 
     files: tuple[FileReport, ...]
@@ -68,6 +70,7 @@ class Records:
     moves: NDArray[np.int64]
     fault: NDArray[np.int8]
     problems: tuple[Problem, ...] = ()
+    aliases: InputFile | None = None
 
     def __post_init__(self) -> None:
         for column in (getattr(self, f.name) for f in fields(self)):
@@ -105,7 +108,7 @@ class Records:
     @property
     def report(self) -> ReadReport:
         """The account of the reading."""
-        return ReadReport(self.files, self.problems)
+        return ReadReport(self.files, self.problems, self.aliases)
 
     def reason(self, row: int) -> str | None:
         """Why a record is not used, None when it is."""
@@ -132,33 +135,47 @@ def games_of(records: Records) -> Games:
 
     A match is up to three rows of one source line, for the games that White lost, drew and won.
     """
-    rows, outcome, count = _expanded(records)
-    rows_sorted = np.argsort(records.day[rows], kind="stable")
-    rows, outcome = rows[rows_sorted], outcome[rows_sorted]
-    if count.strides != (0,):
-        count = count[rows_sorted]
-    white, black = records.white[rows], records.black[rows]
+    rows, outcome, count = _by_date(records, *_expanded(records))
     present = np.zeros(len(records.players), np.bool_)
-    present[white] = present[black] = True
+    for players in (records.white, records.black):
+        present[players[rows]] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
     return Games(
         date=records.day[rows],
         date_precision=records.precision[rows],
-        white=number[white],
-        black=number[black],
+        white=number[records.white[rows]],
+        black=number[records.black[rows]],
         outcome=outcome,
         weight=_product(count, _picked(records.weight, rows)),
         offset=_picked(records.offset, rows),
-        source_file=records.file[rows],
+        source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
         players=tuple(records.players[i] for i in np.flatnonzero(present).tolist()),
         report=records.report,
     )
 
 
-def _expanded(records: Records) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.float64]]:
+def _by_date(
+    records: Records, rows: Rows, outcome: NDArray[np.int8], count: NDArray[np.float64]
+) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
+    """The same in the order of dates."""
+    order = _by_day(records.day[rows])
+    return rows[order], outcome[order], count if count.strides == (0,) else count[order]
+
+
+def _by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The stable order of days; numbers of 16 bits, which hold 179 years, are sorted by counting."""
+    first = days.min() if len(days) else np.int32(0)
+    narrow_enough = int(days.max(initial=first)) - int(first) < 1 << 16
+    keys = (days - first).astype(np.uint16) if narrow_enough else days
+    return np.argsort(keys, kind="stable")
+
+
+def _expanded(records: Records) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
     """Rows, outcomes and numbers of equal games of the records that are used, a row for each outcome of a match."""
-    rows = np.flatnonzero(records.used)
+    rows: Rows = np.flatnonzero(records.used)
+    if len(records) < 1 << 31:
+        rows = rows.astype(np.int32)
     codes = records.result.codes[rows]
     kinds = (records.tally > 0).sum(axis=1)
     first = (
@@ -177,7 +194,7 @@ def constant(value: float, n: int) -> NDArray[np.float64]:
     return np.broadcast_to(np.float64(value), (n,))
 
 
-def _picked(column: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _picked(column: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
     if column.strides == (0,):
         return constant(float(column[0]) if len(column) else 0.0, len(rows))
     return column[rows]

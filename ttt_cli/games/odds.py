@@ -80,6 +80,12 @@ class OddsTable:
         """Elo points that the receiver gains, 0 for a game on even terms, None for odds that are not known."""
         return 0.0 if is_even(written) else self._points.get(_words(written))
 
+    def tells(self, written: str) -> bool:
+        """Whether a text can only be meant as odds: a plain number or nothing may mean anything."""
+        if is_even(written):
+            return any(map(str.isalpha, written))
+        return self.points(written) is not None
+
 
 def is_even(written: str) -> bool:
     """Whether no odds were given; `?` is not known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -50,27 +50,46 @@ def read_records(
     data: DataConfig = _DEFAULT,
     *,
     progress: Progress = SILENT,
+    on_unusable: Callable[[DataError], None] | None = None,
 ) -> Records:
     """Read files as `read_games` does into the table of all records, with what became of each.
 
-    Raises as `read_games`, except that filters may leave nothing.
+    Raises as `read_games`, except that filters may leave nothing. `on_unusable` is called instead where a source has
+    records, none of which could be a game.
     """
-    return _collect(sources, Collector(data, everything=True), data, progress)
+    return _collect(sources, Collector(data, everything=True), data, progress, on_unusable or _refuse)
 
 
-def _collect(named: Sequence[Named], collector: Collector, data: DataConfig, progress: Progress) -> Records:
+def _refuse(error: DataError) -> None:
+    raise error
+
+
+def _collect(
+    named: Sequence[Named],
+    collector: Collector,
+    data: DataConfig,
+    progress: Progress,
+    on_unusable: Callable[[DataError], None] = _refuse,
+) -> Records:
     """All records, and what was odd about them and about files."""
     if not named:
         raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
-    skipped = _read_all(named, collector, data, progress)
-    problems = (*skipped, *collector.problems)
+    skipped = _read_all(named, collector, data, progress, on_unusable)
+    if data.strict:
+        refuse_problems((*skipped, *collector.problems))
+    records = collector.records()
+    problems = (*skipped, *records.problems)
     if data.strict:
         refuse_problems(problems)
-    return replace(collector.records(), problems=problems)
+    return replace(records, problems=problems)
 
 
 def _read_all(
-    named: Sequence[Named], collector: Collector, data: DataConfig, progress: Progress
+    named: Sequence[Named],
+    collector: Collector,
+    data: DataConfig,
+    progress: Progress,
+    on_unusable: Callable[[DataError], None],
 ) -> list[Problem]:
     """Have the collector take in all records; returns the account of the files that were passed over."""
     sources, skipped = find_sources(named)
@@ -84,7 +103,8 @@ def _read_all(
         for origin, group in groupby(parts, lambda part: part[0].origin):
             reports = [report for _, part in group if (report := _taken(part, collector, skipped, limit))]
             if not any(report.used for report in reports):
-                raise _nothing(named[origin], reports, collector.problems)
+                error = _nothing(named[origin], reports, collector.problems)
+                (on_unusable if any(report.rows for report in reports) else _refuse)(error)
     return skipped
 
 

@@ -79,6 +79,11 @@ CONTRADICTING_RESULT: Final = "contradicting result"
 UNCLOSED_COMMENT: Final = "unclosed comment"
 STRAY_TEXT: Final = "stray text"
 UNKNOWN_STATUS: Final = "unknown status"
+OTHER_ODDS: Final = "odds column ignored"
+OF_COLUMNS: Final = (
+    UNKNOWN_STATUS,
+    OTHER_ODDS,
+)  # said once of a file, with the words and how often each occurs
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"

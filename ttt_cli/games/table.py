@@ -60,11 +60,21 @@ class FileReport:
 
 
 @dataclass(frozen=True)
+class InputFile:
+    """A file that was read besides the games; `digest` (SHA-256) and `size` are of its bytes as stored."""
+
+    path: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True)
 class ReadReport:
-    """The full account of a reading: files, problems row by row, dates that are not full days."""
+    """The full account of a reading: files, problems row by row, the alias file by which names were united."""
 
     files: tuple[FileReport, ...] = ()
     problems: tuple[Problem, ...] = ()
+    aliases: InputFile | None = None
 
     @property
     def rows(self) -> int:

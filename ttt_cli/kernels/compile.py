@@ -11,9 +11,12 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numba
+from numba.core import event
+
+from ttt_cli.progress import announce
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -43,6 +46,28 @@ def _cache_folder() -> str:
 
 
 _CACHE = _cache_folder()
+WAIT: Final = (
+    "compiling kernels, the first time only: ten to thirty seconds"
+    if _CACHE
+    else "compiling kernels, every time: there is no folder to keep them in (see XDG_CACHE_HOME)"
+)
+
+
+class _FirstCompilation(event.Listener):
+    """Announces, once in a process, that kernels are compiled which the cache does not hold."""
+
+    announced = False
+
+    def on_start(self, event: object) -> None:  # noqa: ARG002
+        if not self.announced:
+            self.announced = True
+            announce(WAIT)
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+_WATCH = _FirstCompilation()
 
 
 def inner(function: _Function) -> _Function:
@@ -62,7 +87,8 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
         settings: Any = numba.config
         before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE
         try:
-            return cast(_Function, numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function))
+            with event.install_listener("numba:compile", _WATCH):
+                return cast(_Function, numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function))
         finally:
             settings.CACHE_DIR = before
 

@@ -1,4 +1,7 @@
-"""Rows of a delimited table as numbers of words, straight from bytes; odd rows are left to a careful reader."""
+"""Rows of a table, straight from bytes: where their fields lie, and fields as numbers of words.
+
+Odd rows are left to a careful reader.
+"""
 
 from __future__ import annotations
 
@@ -6,69 +9,67 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.pgn_words import number_of
+from ttt_cli.kernels.compile import flat, kernel
+from ttt_cli.kernels.pgn_words import number_of, same_bytes
 
 # Why reading stopped: no more rows, one that needs care, no more room.
 END: Final = 1
 CAREFUL: Final = 2
-ROWS_FULL: Final = 3
-WORDS_FULL: Final = 4
+FULL: Final = 3
 
-POSITION, LINE, ROWS, WORDS = range(4)  # of `state`
+POSITION, LINE, ROWS = range(3)  # of the state of `split_rows`
+COLUMN, ROW, WORDS = range(3)  # of the state of `number_fields`
 
-_READ: Final = 0
+_ODD: Final = -1
 _LF, _QUOTE = b'\n"'
 
 
-@inner
-def _field(data, start, delimiter, span):
-    """Fill `span` with where the text of the field at `start` lies; returns where it ends, -1 if it needs care.
+@flat
+def _field(data, start, delimiter):
+    """Where the text of the field at `start` begins and ends, and where the field ends, _ODD if it needs care.
 
     Data end with LF. A field in quotes must hold neither quotes nor LF, and end with its second quote.
     """
+    i = start
     if data[start] != _QUOTE:
-        i = start
         while data[i] != delimiter and data[i] != _LF:
             i += 1
-        span[0], span[1] = start, i
-        return i
-    i = start + 1
+        return start, i, i
+    i += 1
     while data[i] != _QUOTE and data[i] != _LF:
         i += 1
-    span[0], span[1] = start + 1, i
     if data[i] == _LF or (data[i + 1] != delimiter and data[i + 1] != _LF):
-        return -1
-    return i + 1
+        return start, start, _ODD
+    return start + 1, i, i + 1
 
 
-@inner
+@flat
 def _row(data, start, delimiter, longest, spans):
-    """Fill `spans` (width, 2); returns a status and where the row's LF is."""
+    """Fill `spans` (width, 2); returns where the row's LF is, _ODD if it needs care."""
     width = len(spans)
     i = start
     for column in range(width):
-        i = _field(data, i, delimiter, spans[column])
-        if i < 0 or spans[column, 1] - spans[column, 0] > longest:
-            return CAREFUL, i
+        begin, end, i = _field(data, i, delimiter)
+        if i < 0 or end - begin > longest:
+            return _ODD
+        spans[column, 0], spans[column, 1] = begin, end
         if column + 1 < width:
             if data[i] != delimiter:
-                return CAREFUL, i
+                return _ODD
             i += 1
-    return (_READ if data[i] == _LF else CAREFUL), i
+    return i if data[i] == _LF else _ODD
 
 
 @kernel(
-    "int64(Array(uint8, 1, 'C', True), uint8, int64, int64[::1], int64[::1], int64[::1], int32[:, ::1],"
-    " int32[::1], int64[::1], int64[::1], uint8[::1])"
+    "int64(Array(uint8, 1, 'C', True), uint8, int64, int64[::1], int64[::1], int64[::1], int32[:, ::1], int32[:, ::1])"
 )
-def scan_rows(data, delimiter, longest, columns, state, lines, codes, slots, hashes, starts, letters):
+def split_rows(data, delimiter, longest, columns, state, lines, begins, ends):
     """Read rows from `data[state[POSITION]:]`, which end with LF; the first is in line `state[LINE]`.
 
-    `columns` (width,) says for each field of a row which column of `codes` gets it, -1 for none. Of each row
-    `lines` (n,) gets its line and `codes` (n, k) the numbers of its fields among the words of `slots` to `letters`
-    (see `pgn_words`). Blank lines are no rows; fields longer than `longest` bytes need care. `state` is kept up to
-    date. Returns why it stopped before `state[POSITION]`: END, CAREFUL, ROWS_FULL or WORDS_FULL.
+    `columns` (width,) says for each field of a row which row of `begins` and `ends` gets it, -1 for none. Of each row
+    `lines` (n,) gets its line, `begins` and `ends` (k, n) get where the texts of its fields lie in `data`. Blank lines
+    are no rows; fields longer than `longest` bytes need care. `state` is kept up to date. Returns why it stopped before
+    `state[POSITION]`: END, CAREFUL or FULL.
     """
     width = len(columns)
     spans = np.empty((width, 2), np.int64)
@@ -78,25 +79,47 @@ def scan_rows(data, delimiter, longest, columns, state, lines, codes, slots, has
             state[POSITION] += 1
             state[LINE] += 1
             continue
-        status, stop = _row(data, position, delimiter, longest, spans)
-        if status != _READ:
-            return status
-        row, words = state[ROWS], state[WORDS]
+        row = state[ROWS]
         if row == len(lines):
-            return ROWS_FULL
-        if words + width > len(hashes) or starts[words] + stop - position > len(letters):
-            return WORDS_FULL
+            return FULL
+        stop = _row(data, position, delimiter, longest, spans)
+        if stop < 0:
+            return CAREFUL
         lines[row] = state[LINE]
         for field in range(width):
             column = columns[field]
             if column >= 0:
-                code = number_of(
-                    data, spans[field, 0], spans[field, 1], words, slots, hashes, starts, letters
-                )
-                words += code == words
-                codes[row, column] = code
-        state[WORDS] = words
+                begins[column, row], ends[column, row] = spans[field, 0], spans[field, 1]
         state[ROWS] += 1
         state[LINE] += 1
         state[POSITION] = stop + 1
+    return END
+
+
+@kernel(
+    "int64(Array(uint8, 1, 'C', True), int32[:, ::1], int32[:, ::1], int64[::1], int32[:, ::1],"
+    " int32[::1], int64[::1], int64[::1], uint8[::1])"
+)
+def number_fields(data, begins, ends, state, codes, slots, hashes, starts, letters):
+    """Number the texts of `data` from `begins` to `ends` (k, n) among the words of `slots` to `letters`.
+
+    `codes` (k, rows), rows <= n, gets their numbers (see `pgn_words`); neighbours in a column are often equal. Begins
+    with column `state[COLUMN]` and row `state[ROW]`; `state[WORDS]` counts the words. Returns END, or FULL when there
+    is no room for another word.
+    """
+    count = codes.shape[1]
+    for column in range(state[COLUMN], len(codes)):
+        first, last, code = np.int64(0), np.int64(-1), np.int32(-1)
+        for row in range(state[ROW], count):
+            begin, end = np.int64(begins[column, row]), np.int64(ends[column, row])
+            if not (last - first == end - begin and same_bytes(data, begin, end, data, first, last)):
+                words = state[WORDS]
+                if words == len(hashes) or starts[words] + end - begin > len(letters):
+                    state[COLUMN], state[ROW] = column, row
+                    return FULL
+                code = number_of(data, begin, end, words, slots, hashes, starts, letters)
+                state[WORDS] += code == words
+                first, last = begin, end
+            codes[column, row] = code
+        state[ROW] = 0
     return END

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.pgn_fields import COLUMNS, FEN, RESULT, SET_UP_WORD, SETUP, TAGS, USUAL, VARIANT
 from ttt_cli.kernels.pgn_moves import RESULTS, read_moves
 from ttt_cli.kernels.pgn_tags import DONE, TAGS_LIMIT, read_tags
@@ -25,14 +25,14 @@ _USUAL: Final = np.frombuffer(USUAL, np.uint8)
 _ONE, _UNKNOWN = b"1?"
 
 
-@inner
+@flat
 def _agrees(data, start, stop, code):
     """Whether the Result tag at `data[start:stop]` is the result of that code."""
     first, last = _RESULT_STARTS[code], _RESULT_STARTS[code + 1]
     return start >= 0 and same_bytes(data, start, stop, _RESULT_LETTERS, first, last)
 
 
-@inner
+@flat
 def _letters_in(spans):
     """How many bytes the values of a game take."""
     count = 0
@@ -41,7 +41,7 @@ def _letters_in(spans):
     return count
 
 
-@inner
+@flat
 def _set_up(data, spans):
     """Whether the tags SetUp or FEN tell of a position other than the usual one at the start."""
     start, stop = spans[SETUP, 0], spans[SETUP, 1]
@@ -54,15 +54,22 @@ def _set_up(data, spans):
     return stop < usual or not same_bytes(data, start, usual, _USUAL, 0, len(_USUAL))
 
 
-@inner
-def _number_values(data, spans, codes, row, count, slots, hashes, starts, letters):
-    """Fill row `row` of `codes` with the numbers of a game's values; returns how many words there are then."""
+@flat
+def _number_values(data, spans, known, codes, row, count, slots, hashes, starts, letters):
+    """Fill row `row` of `codes` with the numbers of a game's values; returns how many words there are then.
+
+    `known` (COLUMNS, 3) are start, end and number of the last value of each column, which is often the next one too.
+    """
     for column in range(COLUMNS):
         start, stop = spans[column, 0], spans[column, 1]
         code = np.int32(0)
         if start < stop:
-            code = number_of(data, start, stop, count, slots, hashes, starts, letters)
-            count += code == count
+            if same_bytes(data, start, stop, data, known[column, 0], known[column, 1]):
+                code = np.int32(known[column, 2])
+            else:
+                code = number_of(data, start, stop, count, slots, hashes, starts, letters)
+                count += code == count
+                known[column, 0], known[column, 1], known[column, 2] = start, stop, code
         codes[row, column] = code
     if codes[row, VARIANT] == 0 and _set_up(data, spans):
         codes[row, VARIANT] = SET_UP_WORD
@@ -70,30 +77,31 @@ def _number_values(data, spans, codes, row, count, slots, hashes, starts, letter
 
 
 @kernel(
-    "int64(Array(uint8, 1, 'C', True), int64[::1], int64[::1], int64[::1], int32[:, ::1], int64[:, ::1],"
-    " int32[::1], int64[::1], int64[::1], uint8[::1])"
+    "int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1],"
+    " int64[:, ::1], int32[::1], int64[::1], int64[::1], uint8[::1])"
 )
-def scan_games(data, state, lines, moves, codes, unsettled, slots, hashes, starts, letters):
+def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, hashes, starts, letters):
     """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
 
-    Of each game row `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of
-    `codes` (n, COLUMNS) the numbers of its tags' values among the words of `slots` to `letters` (see `pgn_words`), 0
-    being the empty word and SET_UP_WORD that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves
-    end with another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up
-    to date.
+    `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row
+    `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of `codes` (n,
+    COLUMNS) the numbers of its tags' values among the words of `slots` to `letters` (see `pgn_words`), 0 being the
+    empty word and SET_UP_WORD that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves end with
+    another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up to date.
     Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, CAREFUL, ROWS_FULL or WORDS_FULL.
     """
     end = len(data)
     spans = np.empty((TAGS, 2), np.int64)
+    known = np.zeros((COLUMNS, 3), np.int64)
     keys = np.empty(TAGS_LIMIT, np.int64)
     while True:
         position = state[POSITION]
-        status, stop, tag_lines, next_game = read_tags(data, position, end, spans, keys)
+        status, stop, tag_lines, next_game = read_tags(data, marks, position, end, spans, keys)
         if status != DONE:
             return status
         move_lines = result = code = 0
         if not next_game:
-            status, stop, move_lines, result, code = read_moves(data, stop, end)
+            status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
             if status != DONE:
                 return status
         row, words = state[ROWS], state[WORDS]
@@ -102,7 +110,7 @@ def scan_games(data, state, lines, moves, codes, unsettled, slots, hashes, start
         if words + COLUMNS > len(hashes) or starts[words] + _letters_in(spans) > len(letters):
             return WORDS_FULL
         lines[row], moves[row] = state[LINE], code
-        state[WORDS] = _number_values(data, spans, codes, row, words, slots, hashes, starts, letters)
+        state[WORDS] = _number_values(data, spans, known, codes, row, words, slots, hashes, starts, letters)
         if result > 0 and not _agrees(data, spans[RESULT, 0], spans[RESULT, 1], result):
             unsettled[state[UNSETTLED], 0] = row
             unsettled[state[UNSETTLED], 1] = result if spans[RESULT, 0] >= 0 else result + NO_TAG

@@ -4,9 +4,12 @@ A game is known by the letters that name squares, pieces and castling in its mai
 depends on the bytes before and behind it and on nothing else (`KEPT`): a file goes on in a square, a capture or another
 file; a rank stands behind a file or a piece; a piece goes on as a file does, or stands where a pawn is promoted; a
 hyphen between two `O` or `0` is castling. So numbers, results, `x`, `=`, checks, marks, numeric glyphs and comments
-(which are blanks here) leave no trace. The hash is the sum of the letters, the k-th times the k-th of 4096 random
-weights (which then repeat), modulo 2^64: multilinear hashing, by which two different games agree with a probability of
-about 2^-60.
+(which are blanks here) leave no trace.
+
+The letters, eight to a word of 64 bits (the first lowest, the last word filled up with zeros), are mixed word by word:
+times `MIX`, then the upper half added to the lower one without carry. The hash is the sum of the k-th mixed word times
+the k-th of 4096 random weights (which then repeat), modulo 2^64: multilinear hashing, by which two different games
+agree with a probability of about 2^-60.
 """
 
 from __future__ import annotations
@@ -22,7 +25,6 @@ WEIGHTS_MASK: Final = (1 << 12) - 1
 # Kinds of bytes; LINK: between the parts of a move; ROUND: of castling; HYPHEN and SPECIAL end plain movetext.
 OTHER, FILE, RANK, PIECE, LINK, ROUND, HYPHEN, SPECIAL = range(8)
 KIND_BITS: Final = 3
-CONTEXT_MASK: Final = (1 << 3 * KIND_BITS) - 1  # of three kinds, the earliest in the highest bits
 
 
 def _kinds():
@@ -57,7 +59,8 @@ def _weights():
 
 
 KINDS: Final = _kinds()
-KEPT: Final = -np.array(
-    [_is_kept(*context) for context in product(range(8), repeat=3)], np.int8
-)  # by context: 0 or -1
+KEPT: Final = np.array(
+    [_is_kept(*context) for context in product(range(8), repeat=3)]
+)  # the earliest in the highest bits
 WEIGHTS: Final = _weights()
+MIX: Final = np.uint64(0x9E3779B97F4A7C15)

@@ -6,18 +6,22 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.kernels.compile import inner
-from ttt_cli.kernels.pgn_letters import (
-    CONTEXT_MASK,
-    HYPHEN,
-    KEPT,
-    KIND_BITS,
-    KINDS,
-    MOVES_LIMIT,
-    WEIGHTS,
-    WEIGHTS_MASK,
+from ttt_cli.kernels.compile import flat, inner
+from ttt_cli.kernels.pgn_letters import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.kernels.pgn_marks import (
+    GROUP,
+    LETTER,
+    NEWLINE,
+    SPECIAL,
+    TEXT_END,
+    before_first,
+    count_marked,
+    eight_at,
+    how_many,
+    next_marked,
+    one_bit,
 )
-from ttt_cli.kernels.pgn_tags import CAREFUL, DONE, INCOMPLETE, LETTER, NAME, NO_NAME, skip_blanks
+from ttt_cli.kernels.pgn_tags import CAREFUL, DONE, INCOMPLETE, INITIAL, NAME, NO_NAME, skip_blanks
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
 RESULTS: Final = (b"", b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*")  # by code; 0: none
@@ -26,7 +30,7 @@ _NONE, _WIN, _LOSS, _DRAW, _HALF, _STAR = range(6)
 _NO_SECTION: Final = -1
 _NEWLINE, _QUOTE, _OPEN, _BRACE, _UNBRACE, _SEMICOLON, _PERCENT, _LEFT, _RIGHT = b'\n"[{};%()'
 _ZERO, _ONE, _TWO, _DOT, _MINUS, _SLASH, _ASTERISK = b"012.-/*"
-_KIND: Final = (1 << KIND_BITS) - 1
+_HALF_WORD: Final = np.uint64(32)
 _MARK: Final = 0xEF  # first byte of a byte order mark
 
 
@@ -36,8 +40,8 @@ def _marked(characters):
     return marks
 
 
-_IN_COMMENT: Final = _marked(b"\n}")
 _SPACE: Final = _marked(b" \t\n\v\f\r")
+_ROUND: Final = _marked(b"Oo0")  # of castling
 _ENDS_RESULT: Final = _marked(b" \t\n\v\f\r{;[%")  # comments and stray brackets count as blanks
 
 
@@ -45,7 +49,7 @@ _ENDS_RESULT: Final = _marked(b" \t\n\v\f\r{;[%")  # comments and stray brackets
 def opens_tag(data, bracket, end):
     """Whether the `[` there begins a tag by its name and quote: 1, 0, or -1 when the data end too early."""
     i = skip_blanks(data, bracket + 1, end)
-    if i < end and NAME[data[i]] != LETTER:
+    if i < end and NAME[data[i]] != INITIAL:
         return 0
     while i < end and NAME[data[i]] != NO_NAME:
         i += 1
@@ -65,52 +69,55 @@ def _starts_line(data, i, start):
 
 
 @inner
-def _section_at(data, bracket, start, end):
-    """The status with which movetext from `start` on ends at a bracket; _NO_SECTION when it goes on."""
+def _begins_again(data, start, stop):
+    """Whether move 1 stands at the start of a line between two offsets."""
+    while start < stop:
+        if data[start] == _NEWLINE and data[start + 1] == _ONE and data[start + 2] == _DOT:
+            return True
+        start += 1
+    return False
+
+
+@inner
+def _section_at(data, bracket, start, decided, end):
+    """The status with which movetext from `start` on ends at a bracket; _NO_SECTION when it goes on.
+
+    From `decided` on, where the first result stands, there may be games without tags.
+    """
     opened = opens_tag(data, bracket, end)
     if opened == 0:
         return _NO_SECTION
     if opened < 0:
         return INCOMPLETE
-    if bracket - start > MOVES_LIMIT:
+    if bracket - start > MOVES_LIMIT or _begins_again(data, decided, bracket):
         return CAREFUL
     return DONE if _starts_line(data, bracket, start) else CAREFUL
 
 
 @inner
-def _line_end(data, i, end):
-    while i < end and data[i] != _NEWLINE:
-        i += 1
-    return i
-
-
-@inner
-def _skip_comment(data, brace, end):
-    """Status, the end of the comment and the lines in it; a tag at the start of a line needs care."""
+def _skip_comment(data, marks, brace, end):
+    """Status and the end of the comment; a tag at the start of a line needs care."""
     limit = min(brace + COMMENT_LIMIT, end)
-    lines = 0
     i = brace + 1
     while True:
-        while i < limit and not _IN_COMMENT[data[i]]:
-            i += 1
+        i = next_marked(marks, i, limit, TEXT_END)
         if i >= limit:
-            return (CAREFUL if limit == brace + COMMENT_LIMIT else INCOMPLETE), i, lines
+            return (CAREFUL if limit == brace + COMMENT_LIMIT else INCOMPLETE), i
         if data[i] == _UNBRACE:
-            return DONE, i + 1, lines
-        lines += 1
+            return DONE, i + 1
         i += 1
         first = skip_blanks(data, i, end)
         if first >= end:
-            return INCOMPLETE, i, lines
+            return INCOMPLETE, i
         if data[first] == _MARK or (data[first] == _OPEN and opens_tag(data, first, end) != 0):
-            return CAREFUL, i, lines
+            return CAREFUL, i
 
 
 @inner
 def _result_at(data, i, gap):
     """The code of the result whose first special character is at `i`, if a word of its own; else 0.
 
-    `gap` is where the text behind the last comment or stray bracket begins; six bytes behind `i` must exist.
+    `gap` is where the text behind the last comment or stray bracket begins; eight bytes behind `i` must exist.
     """
     character = data[i]
     if character == _ASTERISK:
@@ -131,87 +138,94 @@ def _result_at(data, i, gap):
     return code if alone else _NONE
 
 
-@inner
-def _skip_plain(data, i, last):
-    """The first offset from `i` on that holds a special character, or `last`."""
-    while i < last and KINDS[data[np.uint64(i)]] < HYPHEN:
-        i += 1
-    return i
+@flat
+def _take(data, i, which, letters, count):
+    """Put the bytes of a group that have their bit in `which` behind the letters; returns how many there are then."""
+    for k in range(GROUP):
+        letters[np.uint64(count)] = data[np.uint64(i) + np.uint64(k)]
+        count += np.int64(which >> np.uint64(8 * k) & np.uint64(1))
+    return count
 
 
-@inner
-def _hash_plain(data, i, last, letters, code):
-    """As `_skip_plain`, and adds the letters on the way to a hash; returns the offset, their number, the hash.
+@flat
+def _take_plain(data, marks, i, last, letters, count):
+    """Put the letters up to the next special character behind the others; returns its offset and their number.
 
-    Indices are unsigned, since signed ones would be looked at for counting from the end of an array.
+    Where there is none before `last`, seven bytes more may have been read.
     """
-    if i >= last:
-        return i, letters, code
-    letter = np.int64(data[np.uint64(i)])
-    context = np.int64(KINDS[letter])
-    while i < last and context & _KIND < HYPHEN:
-        behind = np.int64(data[np.uint64(i + 1)])
-        context = (context << KIND_BITS | KINDS[np.uint64(behind)]) & CONTEXT_MASK
-        kept = np.int64(KEPT[np.uint64(context)])
-        code += (letter & kept) * WEIGHTS[np.uint64(letters & WEIGHTS_MASK)]
-        letters -= kept
-        letter = behind
-        i += 1
-    return i, letters, code
+    while i < last:
+        group = eight_at(marks, i)
+        special = one_bit(group, SPECIAL)
+        if special == np.uint64(0):
+            count = _take(data, i, one_bit(group, LETTER), letters, count)
+            i += GROUP
+        else:
+            before = before_first(special)
+            count = _take(data, i, one_bit(group, LETTER) & before, letters, count)
+            return i + how_many(before), count
+    return i, count
 
 
 @inner
 def _castles(data, i, gap):
-    """1 if there is a hyphen of castling at `i`, else 0."""
-    if data[i] != _MINUS or i == gap:
-        return 0
-    return -KEPT[(np.int64(KINDS[data[i - 1]]) << KIND_BITS | HYPHEN) << KIND_BITS | KINDS[data[i + 1]]]
+    """Whether there is a hyphen of castling at `i`."""
+    return data[i] == _MINUS and i > gap and _ROUND[data[i - 1]] and _ROUND[data[i + 1]]
+
+
+@flat
+def _hash(letters, count):
+    """The hash of so many letters (see `pgn_letters`), behind which there is room."""
+    for k in range(GROUP):
+        letters[count + k] = 0
+    code = np.int64(0)
+    for k in range((count + GROUP - 1) // GROUP):
+        word = eight_at(letters, GROUP * k) * MIX
+        word ^= word >> _HALF_WORD
+        code += np.int64(word) * WEIGHTS[np.uint64(k & WEIGHTS_MASK)]
+    return code
 
 
 @inner
-def read_moves(data, start, end):
+def read_moves(data, marks, start, end, letters):
     """Read movetext from `start` to the next tag section.
 
-    Returns status, where the movetext ends, the lines it takes, the code of the last result in it, and the hash of
-    its main line (see `pgn_letters`).
+    `marks` are those of `pgn_marks`; `letters` is room for as many bytes as `data` has and 8 more. Returns status,
+    where the movetext ends, the lines it takes, the code of the last result in it, and the hash of its main line.
     """
     i = gap = start
-    lines = depth = letters = code = 0
+    depth = count = 0
     result = _NONE
-    last = end - 6  # what follows decides
+    decided = end  # where the first result stands
+    last = end - GROUP  # what follows decides
     while True:
         if depth == 0:
-            i, letters, code = _hash_plain(data, i, last, letters, code)
+            i, count = _take_plain(data, marks, i, last, letters, count)
         else:
-            i = _skip_plain(data, i, last)
+            i = next_marked(marks, i, last, SPECIAL)
         if i >= last:
-            return INCOMPLETE, i, lines, result, code
+            return INCOMPLETE, i, 0, result, 0
         character = data[i]
-        if character == _NEWLINE:
-            if result != _NONE and data[i + 1] == _ONE and data[i + 2] == _DOT:
-                return CAREFUL, i, lines, result, code  # a game without tags
-            lines += 1
-        elif character == _BRACE:
-            status, i, inside = _skip_comment(data, i, end)
+        if character == _BRACE:
+            status, i = _skip_comment(data, marks, i, end)
             if status != DONE:
-                return status, i, lines, result, code
-            lines += inside
+                return status, i, 0, result, 0
             gap = i
             continue
-        elif character == _OPEN:
-            status = _section_at(data, i, start, end)
+        if character == _OPEN:
+            status = _section_at(data, i, start, decided, end)
             if status != _NO_SECTION:
-                return status, i, lines, result, code
+                return status, i, count_marked(marks, start, i, NEWLINE), result, _hash(letters, count)
             gap = i + 1
         elif character == _SEMICOLON or (character == _PERCENT and data[i - 1] == _NEWLINE):
-            i = _line_end(data, i, end)
+            i = next_marked(marks, i, end, NEWLINE)
             continue
         else:
-            castles = _castles(data, i, gap) if depth == 0 else 0
-            code += castles * _MINUS * WEIGHTS[letters & WEIGHTS_MASK]
-            letters += castles
+            if depth == 0 and _castles(data, i, gap):
+                letters[count] = character
+                count += 1
             found = _result_at(data, i, gap)
-            result = found if found != _NONE else result
+            if found != _NONE:
+                result, decided = found, min(decided, i)
             depth = max(0, depth + (character == _LEFT) - (character == _RIGHT))
             gap = i + 1 if character == _PERCENT else gap
         i += 1

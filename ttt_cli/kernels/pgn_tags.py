@@ -6,25 +6,27 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.kernels.compile import inner
+from ttt_cli.kernels.compile import flat, inner
 from ttt_cli.kernels.pgn_fields import BLACK, EVENT, NAMES, TAGS, WHITE
+from ttt_cli.kernels.pgn_marks import GROUP, NAME_END, VALUE_END, eight_at, next_marked
 
 # What came of a part of a game: all of it read; it runs on behind the data; only the careful reader can tell.
 DONE: Final = 0
 INCOMPLETE: Final = 1
 CAREFUL: Final = 2
 
-TAGS_LIMIT: Final = 64  # tags in a section
+TAGS_LIMIT: Final = 64  # tags in a section besides those that are wanted
 
-NO_NAME, LETTER, DIGIT = range(3)  # of bytes in names
+NO_NAME, INITIAL, DIGIT = range(3)  # of bytes in names
 _BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
 _SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the careful reader passes over
 _PRIME: Final = 1099511628211
+_LOWER: Final = np.uint64(0x2020202020202020)
 
 
 def _name_classes():
     classes = np.zeros(256, np.uint8)
-    classes[list(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = LETTER
+    classes[list(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] = INITIAL
     classes[list(b"0123456789_")] = DIGIT
     return classes
 
@@ -34,7 +36,7 @@ NAME: Final = _name_classes()
 
 def _key(name):
     """What `_read_name` gives for a name."""
-    key = int.from_bytes(name[:8].lower(), "big")
+    key = int.from_bytes(name[:8].lower(), "little")
     for letter in name[8:].lower():
         key = key * _PRIME ^ letter
     return (key + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -46,7 +48,7 @@ _ROWS: Final = np.full(_SLOTS, -1)  # by the remainder of the key, which differs
 _ROWS[_KEYS % _SLOTS] = np.arange(TAGS)
 
 
-@inner
+@flat
 def skip_blanks(data, i, end):
     """The first offset from `i` on that holds neither a blank nor a tab."""
     while i < end and (data[i] == _BLANK or data[i] == _TAB):
@@ -54,57 +56,56 @@ def skip_blanks(data, i, end):
     return i
 
 
-@inner
-def _read_name(data, i, end):
-    """Where a name ends and its key: equal for spellings in either case, distinct up to 8 bytes."""
-    start = i
-    key = 0
-    while i < end and NAME[data[i]] != NO_NAME:
-        folded = np.int64(data[i] | 0x20)
-        key = key << 8 | folded if i - start < 8 else key * _PRIME ^ folded
-        i += 1
-    return i, key
+@flat
+def _read_name(data, marks, start, end):
+    """Where a name ends and its key: equal for spellings in either case, distinct up to 8 bytes.
+
+    Eight bytes from `start` on must exist.
+    """
+    stop = next_marked(marks, start, end, NAME_END)
+    folded = eight_at(data, start) | _LOWER
+    if stop - start < GROUP:
+        folded &= (np.uint64(1) << np.uint64(8 * (stop - start))) - np.uint64(1)
+    key = np.int64(folded)
+    for i in range(start + GROUP, stop):
+        key = key * _PRIME ^ np.int64(data[i] | 0x20)
+    return stop, key
 
 
-@inner
+@flat
 def _wanted(key):
     """The row of `spans` that a tag goes to, -1 for none."""
     row = _ROWS[key % _SLOTS]
     return row if row >= 0 and _KEYS[row] == key else -1
 
 
-@inner
-def _read_tag(data, i, end):
+@flat
+def _read_tag(data, marks, i, end):
     """The tag at the bracket `i`, alone on its line and without inner quotes.
 
     Returns status, key of its name, start and end of its value, end of its line.
     """
-    i = skip_blanks(data, i + 1, end)
-    start = i
-    i, key = _read_name(data, i, end)
-    named = i > start and NAME[data[start]] == LETTER
+    start = skip_blanks(data, i + 1, end)
+    if start + GROUP > end:
+        return INCOMPLETE, 0, 0, 0, 0
+    i, key = _read_name(data, marks, start, end)
+    named = i > start and NAME[data[start]] == INITIAL
     i = skip_blanks(data, i, end)
-    if i < end and (not named or data[i] != _QUOTE):
-        return CAREFUL, 0, 0, 0, 0
+    amiss = i < end and (not named or data[i] != _QUOTE)
     value = i + 1
-    i = value
-    while i < end and data[i] != _QUOTE and data[i] != _BACKSLASH and data[i] != _NEWLINE:
-        i += 1
-    stop = i
-    if i < end and data[i] != _QUOTE:
-        return CAREFUL, 0, 0, 0, 0
+    stop = next_marked(marks, value, end, VALUE_END)
+    amiss |= stop < end and data[stop] != _QUOTE
+    i = skip_blanks(data, stop + 1, end)
+    amiss |= i < end and data[i] != _CLOSE
     i = skip_blanks(data, i + 1, end)
-    if i < end and data[i] != _CLOSE:
+    if amiss or (i < end and data[i] != _NEWLINE):
         return CAREFUL, 0, 0, 0, 0
-    i = skip_blanks(data, i + 1, end)
     if i >= end:
         return INCOMPLETE, 0, 0, 0, 0
-    if data[i] != _NEWLINE:
-        return CAREFUL, 0, 0, 0, 0
     return DONE, key, value, stop, i
 
 
-@inner
+@flat
 def _begins_game(tag, spans, blank):
     """Whether a tag after those in `spans` belongs to the next game, there being no moves between them."""
     if tag == EVENT:
@@ -114,13 +115,22 @@ def _begins_game(tag, spans, blank):
     return blank and tag in (WHITE, BLACK) and spans[tag, 0] >= 0
 
 
+@flat
+def _takes(keys, count, key):
+    """Whether the key is not among the first `count`, and there is room for it."""
+    for other in range(count):
+        if keys[other] == key:
+            return False
+    return count < TAGS_LIMIT
+
+
 @inner
-def read_tags(data, start, end, spans, keys):
+def read_tags(data, marks, start, end, spans, keys):
     """Read the tag section whose first bracket is at `start`.
 
-    `spans` (TAGS, 2) gets start and end of the wanted values, -1 where there is no such tag; `keys`
-    (TAGS_LIMIT,) is room for the names. Returns status, where the section ends, the lines it takes, and
-    whether the next game begins there.
+    `marks` are those of `pgn_marks`. `spans` (TAGS, 2) gets start and end of the wanted values, -1 where there is no
+    such tag; `keys` (TAGS_LIMIT,) is room for the other names. Returns status, where the section ends, the lines it
+    takes, and whether the next game begins there.
     """
     spans[:] = -1
     i = start
@@ -135,19 +145,17 @@ def read_tags(data, start, end, spans, keys):
             continue
         if first != _OPEN:
             return (CAREFUL if first in _SKIPPED else DONE), i, lines, False
-        status, key, value, stop, line_end = _read_tag(data, i, end)
+        status, key, value, stop, line_end = _read_tag(data, marks, i, end)
         if status != DONE:
             return status, i, lines, False
         tag = _wanted(key)
         if _begins_game(tag, spans, newlines > 1):
             return DONE, i, lines, True
-        if count == TAGS_LIMIT:
+        if (tag >= 0 and spans[tag, 0] >= 0) or (tag < 0 and not _takes(keys, count, key)):
             return CAREFUL, i, lines, False
-        for other in range(count):
-            if keys[other] == key:
-                return CAREFUL, i, lines, False
-        keys[count] = key
-        count += 1
         if tag >= 0:
             spans[tag, 0], spans[tag, 1] = value, stop
+        else:
+            keys[count] = key
+            count += 1
         i, newlines = line_end, 0

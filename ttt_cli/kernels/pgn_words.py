@@ -10,13 +10,13 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import flat, kernel
 
 _MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
 _WORD: Final = 8  # bytes
 
 
-@inner
+@flat
 def _word_at(data, start, stop):
     """The first 8 of the bytes `data[start:stop]`, which are not none, as an integer; by one load if possible."""
     count = stop - start
@@ -39,7 +39,7 @@ def _word_at(data, start, stop):
     return np.int64(word)
 
 
-@inner
+@flat
 def _hash(data, start, stop):
     code = stop - start
     for first in range(start, stop, _WORD):
@@ -48,7 +48,7 @@ def _hash(data, start, stop):
     return code
 
 
-@inner
+@flat
 def same_bytes(data, start, stop, other, first, last):
     """Whether `data[start:stop]` and `other[first:last]` are equal."""
     length = stop - start
@@ -60,7 +60,7 @@ def same_bytes(data, start, stop, other, first, last):
     return k >= length
 
 
-@inner
+@flat
 def number_of(data, start, stop, count, slots, hashes, starts, letters):
     """The number of the word at `data[start:stop]`; `count`, how many there were, if it is a new one."""
     code = _hash(data, start, stop)

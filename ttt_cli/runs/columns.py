@@ -1,69 +1,109 @@
-"""The tables of a run as arrays, with ids and numbers where names and labels will stand."""
+"""The tables of a run as arrays, with the ids and numbers that stand for names and labels."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.fitted import Histories
-from ttt_cli.folding import fold, fold_surname
-from ttt_cli.games.table import DRAW, LOSS, WIN, Games
+from ttt_cli.folding import fold_all, fold_surnames
+from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.timeline import Timeline
 
 Columns = dict[str, NDArray[np.generic]]
 
 
-def texts(values: list[str] | tuple[str, ...]) -> NDArray[np.generic]:
+def texts(values: Sequence[str]) -> NDArray[np.object_]:
     """Text as an array of objects, shape (n,)."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def player_columns(games: Games, history: Histories) -> Columns:
+class Labels:
+    """How the periods of histories are written, each worked out once."""
+
+    def __init__(self, timeline: Timeline, history: Histories) -> None:
+        self.numbers = np.unique(history.period)
+        self.texts = texts([timeline.label(number) for number in self.numbers.tolist()])
+
+    def of(self, numbers: NDArray[np.int32]) -> NDArray[np.object_]:
+        """The labels of periods, same shape."""
+        return self.texts[np.searchsorted(self.numbers, numbers)]
+
+
+def player_columns(games: Games, history: Histories, labels: Labels) -> Columns:
     """One row per player, in order: names, spellings to look up, the record and the peak.
 
-    `start`, `end` and `peak` are row numbers in the histories, -1 for a player without games. The peak is
-    the highest mean among the periods with games, the first of equals.
+    The peak is the highest mean among the periods with games, the first of equals. None and NaN are what players
+    without games lack.
     """
     n = len(games.players)
-    start = np.full(n, -1, np.int64)
-    end = np.full(n, -1, np.int64)
-    peak = np.full(n, -1, np.int64)
-    rows = np.arange(len(history.player))
-    start[history.player[::-1]] = rows[::-1]
-    end[history.player] = rows
-    active = np.flatnonzero(history.games > 0)
-    climbing = active[np.lexsort((-active, history.columns["mean"][active]))]
-    peak[history.player[climbing]] = climbing
-    ids = np.concatenate([games.white, games.black])
-    outcome = np.concatenate([games.outcome, WIN - games.outcome])
-    weight = np.tile(games.weight, 2)
-    wins, draws, losses = (
-        np.bincount(ids[outcome == o], weight[outcome == o], minlength=n) for o in (WIN, DRAW, LOSS)
-    )
+    start = np.flatnonzero(np.diff(history.player, prepend=-1))
+    end = np.append(start[1:], len(history.player))[: len(start)] - 1
+    peak = _peaks(history)
+
+    def labelled(rows: NDArray[np.int64]) -> NDArray[np.object_]:
+        found = np.full(n, None, dtype=object)
+        found[history.player[rows]] = labels.of(history.period[rows])
+        return found
+
+    def numbers(column: str) -> NDArray[np.float64]:
+        found = np.full(n, np.nan)
+        found[history.player[peak]] = history.columns[column][peak]
+        return found
+
+    losses, draws, wins = _record(games)
+    folded = fold_all(games.players)
     return {
-        "row": np.arange(n),
         "player": texts(games.players),
-        "folded": texts([fold(name) for name in games.players]),
-        "surname": texts([fold_surname(name) for name in games.players]),
-        "start": start,
-        "end": end,
+        "folded": texts(folded),
+        "surname": texts(fold_surnames(games.players, folded)),
+        "first": labelled(start),
+        "last": labelled(end),
         "games": wins + draws + losses,
         "wins": wins,
         "draws": draws,
         "losses": losses,
-        "peak": peak,
+        "peak_period": labelled(peak),
+        "peak_mean": numbers("mean"),
+        "peak_sd": numbers("sd"),
     }
 
 
-def skill_columns(history: Histories) -> Columns:
-    """The histories, numbered by `row`."""
+def _peaks(history: Histories) -> NDArray[np.int64]:
+    """The row of each player's highest mean among the periods with games, the first of equals."""
+    active = np.flatnonzero(history.games > 0)
+    player, mean = history.player[active], history.columns["mean"][active]
+    start = np.flatnonzero(np.diff(player, prepend=-1))
+    if not len(start):
+        return active
+    highest = np.repeat(np.fmax.reduceat(mean, start), np.diff(np.append(start, len(player))))
+    found = np.flatnonzero(mean == highest)
+    return active[found[np.flatnonzero(np.diff(player[found], prepend=-1))]]
+
+
+def _record(games: Games) -> NDArray[np.float64]:
+    """The weighted numbers of games that each player lost, drew and won, shape (3, players): by outcome."""
+    n = len(games.players)
+    alike = games.weight.strides == (0,) and len(games) > 0
+    weight = None if alike else games.weight
+    block = n * games.outcome.astype(np.int32)
+    for_white, for_black = (
+        np.bincount(ids + block, weight, 3 * n).reshape(3, n) for ids in (games.white, games.black)
+    )
+    return (for_white + for_black[::-1]) * (games.weight[0] if alike else 1.0)
+
+
+def skill_columns(games: Games, history: Histories, labels: Labels) -> Columns:
+    """The histories, one row per player and period."""
     further = {name: column for name, column in history.columns.items() if name not in ("mean", "sd")}
     return {
-        "row": np.arange(len(history.player)),
-        "player_id": history.player,
+        "player": texts(games.players)[history.player],
+        "period": labels.of(history.period),
         "period_number": history.period,
         "mean": history.columns["mean"],
         "sd": history.columns["sd"],
@@ -73,9 +113,8 @@ def skill_columns(history: Histories) -> Columns:
 
 
 def game_columns(games: Games, timeline: Timeline) -> Columns:
-    """The games, numbered by `row`."""
+    """The games, in order."""
     return {
-        "row": np.arange(len(games)),
         "period_number": period_of(games.date, timeline.period),
         "date_days": games.date,
         "date_precision": games.date_precision,

@@ -6,26 +6,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
-from ttt_cli.runs.scale import own_database
+from ttt_cli.games.table import FileReport, Games, InputFile, Problem, ReadReport
+from ttt_cli.runs.schema import ALIASES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _GAMES: Final = """
-WITH name AS (SELECT player, row_number() OVER (ORDER BY rowid) - 1 AS id FROM {database}.main.players)
-SELECT date_days AS date, date_precision, w.id AS white, b.id AS black, weight, "offset",
-       CASE result WHEN '0-1' THEN 0 WHEN '1-0' THEN 2 ELSE 1 END AS outcome,
+SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, outcome, weight, "offset",
        file_number AS source_file, line AS source_line
-FROM games JOIN name w ON w.player = white JOIN name b ON b.player = black ORDER BY games.rowid
+FROM game_rows
 """
 
 
 def rebuild_games(connection: DuckDBPyConnection) -> Games:
     """Games equal in every column to those that were written, with their report."""
-    own = own_database(connection)
-    columns: dict[str, Any] = connection.execute(_GAMES.format(database=own)).fetchnumpy()
-    players = connection.execute(f"SELECT player FROM {own}.main.players ORDER BY rowid").fetchall()
+    columns: dict[str, Any] = connection.execute(_GAMES).fetchnumpy()
+    players = connection.execute("SELECT player FROM names ORDER BY id").fetchall()
     return Games(
         **{name: np.ma.getdata(column) for name, column in columns.items()},
         players=tuple(player for (player,) in players),
@@ -36,12 +33,19 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
 def _report(connection: DuckDBPyConnection) -> ReadReport:
     dropped, noticed = _counts(connection, "dropped", "reason"), _counts(connection, "noticed", "what")
     inputs = connection.execute("SELECT path, kind, digest, size, rows, used FROM inputs ORDER BY rowid")
+    found = inputs.fetchall()
     files = [
         FileReport(path, kind, digest, size, rows, used, dropped.get(number, {}), noticed.get(number, {}))
-        for number, (path, kind, digest, size, rows, used) in enumerate(inputs.fetchall())
+        for number, (path, kind, digest, size, rows, used) in enumerate(found)
+        if kind != ALIASES
     ]
+    aliases = [InputFile(path, digest, size) for path, kind, digest, size, _, _ in found if kind == ALIASES]
     problems = connection.execute("SELECT file, line, reason, detail, action FROM problems ORDER BY rowid")
-    return ReadReport(files=tuple(files), problems=tuple(Problem(*row) for row in problems.fetchall()))
+    return ReadReport(
+        files=tuple(files),
+        problems=tuple(Problem(*row) for row in problems.fetchall()),
+        aliases=aliases[0] if aliases else None,
+    )
 
 
 def _counts(connection: DuckDBPyConnection, table: str, key: str) -> dict[int, dict[str, int]]:

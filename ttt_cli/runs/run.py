@@ -254,4 +254,6 @@ def _read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
         raise not_a_run(path or Path())
     if int(version) > FORMAT:
         raise RunError("written by a newer ttt", where=where, hint="upgrade ttt, or fit the games again")
+    if int(version) < FORMAT:
+        raise RunError("written by an older ttt, in another format", where=where, hint="fit the games again")
     return RunMeta.from_rows(rows)

@@ -6,49 +6,26 @@ import os
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ttt_cli import __version__
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
-from ttt_cli.fitted import Fit, Histories, histories
+from ttt_cli.fitted import Fit, histories
 from ttt_cli.games.table import Games, ReadReport
-from ttt_cli.runs.columns import Columns, game_columns, player_columns, skill_columns, texts
+from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, skill_columns, texts
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.meta import RunMeta, canonical, to_json
-from ttt_cli.runs.schema import CREATE, FORMAT, RESULTS
+from ttt_cli.runs.schema import ALIASES, CREATE, FORMAT
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from ttt_cli.config.schema import Config
-
-_TEMPORARY: Final = """
-CREATE TEMP TABLE name(id INTEGER, player VARCHAR);
-CREATE TEMP TABLE label(number INTEGER, period VARCHAR);
-CREATE TEMP TABLE source(number INTEGER, path VARCHAR);
-"""
-_SKILLS: Final = """
-SELECT name.player, label.period, incoming.* EXCLUDE (row, player_id){known}
-FROM incoming JOIN name ON id = player_id JOIN label ON number = period_number ORDER BY row
-"""
-_PLAYERS: Final = """
-SELECT i.player, folded, surname, s.period, e.period, i.games, wins, draws, losses, p.period, p.mean, p.sd
-FROM incoming i LEFT JOIN skills s ON s.rowid = i.start LEFT JOIN skills e ON e.rowid = i."end"
-LEFT JOIN skills p ON p.rowid = i.peak ORDER BY i.row
-"""
-_GAMES: Final = f"""
-SELECT label.period, period_number,
-       substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]),
-       date_days, date_precision, w.player, b.player, {list(RESULTS)}[outcome + 1], weight, "offset",
-       source.path, line, file_number
-FROM incoming JOIN label ON label.number = period_number JOIN name w ON w.id = white_id
-JOIN name b ON b.id = black_id LEFT JOIN source ON source.number = file_number ORDER BY row
-"""
 
 
 def write_run(
@@ -77,24 +54,20 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     history = histories(timeline, fit)
     further = "".join(f", {name} DOUBLE" for name in list(history.columns)[2:])
     whole = bool((games.weight % 1 == 0).all())
-    connection.execute(CREATE.format(count="BIGINT" if whole else "DOUBLE", further=further) + _TEMPORARY)
-    _insert_names(connection, games, timeline, history)
+    connection.execute(CREATE.format(count="BIGINT" if whole else "DOUBLE", further=further))
+    labels = Labels(timeline, history)
+    ids = np.arange(len(games.players), dtype=np.int32)
+    _insert(connection, "names", {"id": ids, "player": texts(games.players)})
+    _insert(connection, "periods", {"period_number": labels.numbers, "period": labels.texts})
     _insert_report(connection, games.report)
-    _insert(connection, "skills", skill_columns(history), _SKILLS.format(known=_where_known(history)))
-    _insert(connection, "players", player_columns(games, history), _PLAYERS)
-    _insert(connection, "games", game_columns(games, timeline), _GAMES)
+    _insert(connection, "game_rows", game_columns(games, timeline))
+    _insert(connection, "skills", skill_columns(games, history, labels))
+    _insert(connection, "players", player_columns(games, history, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
     point = (canonical(config.model.params), to_json(fit.params), meta.log_evidence)
     status = (meta.converged, meta.sweeps, meta.remaining_error)
     connection.execute("INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?)", [*point, *status])
-
-
-def _where_known(history: Histories) -> str:
-    """SQL that stores NULL for the numbers that a system does not give."""
-    lacking = [name for name, column in history.columns.items() if np.isnan(column).any()]
-    parts = ", ".join(f"if(isnan({name}), NULL, {name}) AS {name}" for name in lacking)
-    return f" REPLACE ({parts})" if parts else ""
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
@@ -127,29 +100,25 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
 
 
-def _insert(
-    connection: DuckDBPyConnection, table: str, columns: Columns, select: str = "FROM incoming"
-) -> None:
+def _insert(connection: DuckDBPyConnection, table: str, columns: Columns) -> None:
+    """Fill a table from columns in its order; NaN becomes NULL."""
+    lacking = [
+        name for name, column in columns.items() if column.dtype == np.float64 and np.isnan(column).any()
+    ]
+    parts = ", ".join(f'if(isnan("{name}"), NULL, "{name}") AS "{name}"' for name in lacking)
     connection.register("incoming", columns)
-    connection.execute(f"INSERT INTO {table} {select}")
+    connection.execute(f"INSERT INTO {table} SELECT *{f' REPLACE ({parts})' if parts else ''} FROM incoming")
     connection.unregister("incoming")
-
-
-def _insert_names(
-    connection: DuckDBPyConnection, games: Games, timeline: Timeline, history: Histories
-) -> None:
-    ids = np.arange(len(games.players), dtype=np.int32)
-    _insert(connection, "name", {"id": ids, "player": texts(games.players)})
-    numbers = np.unique(history.period)
-    labels = texts([timeline.label(number) for number in numbers.tolist()])
-    _insert(connection, "label", {"number": numbers, "period": labels})
 
 
 def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
     files = list(enumerate(report.files))
+    aliases = [] if report.aliases is None else [report.aliases]
     rows: dict[str, list[tuple[Any, ...]]] = {
-        "source": [(number, file.path) for number, file in files],
-        "inputs": [(f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files],
+        "inputs": [
+            *((f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files),
+            *((f.path, ALIASES, f.digest, f.size, 0, 0) for f in aliases),
+        ],
         "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
         "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
         "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],

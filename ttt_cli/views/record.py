@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
+_IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # A table's name as a column is the whole row, as a dict.
 _SELECT: Final = """
 WITH of AS (
-    SELECT period, period_number, date, white = ? AS is_white,
-           CASE WHEN white = ? THEN black ELSE white END AS opponent,
+    SELECT period, period_number, date, white_id = ? AS is_white,
+           CASE WHEN white_id = ? THEN black ELSE white END AS opponent,
            CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line
-    FROM games WHERE (white = ? OR black = ?) {further})
+    FROM games WHERE (white_id = ? OR black_id = ?) {further})
 SELECT of.period, date, is_white, opponent, CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight,
        file, line, own, their
 FROM of JOIN skills own ON own.player = ? AND own.period_number = of.period_number
@@ -54,8 +55,10 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     Chances are those of the run's skills, which know these games too: great results look a little less surprising
     than they were.
     """
-    further, values = ("", []) if opponent is None else ("AND (white = ? OR black = ?)", [opponent, opponent])
-    _, rows = run.query(_SELECT.format(further=further), [*[player] * 4, *values, player])
+    ids: dict[str | None, int] = dict(run.query(_IDS, [player, opponent])[1])
+    own, their = ids.get(player, -1), ids.get(opponent, -1)
+    further, values = ("", []) if opponent is None else ("AND (white_id = ? OR black_id = ?)", [their, their])
+    _, rows = run.query(_SELECT.format(further=further), [*[own] * 4, *values, player])
     points = run.scale.points
     white = [points(row[8] if row[2] else row[9]) for row in rows]
     black = [points(row[9] if row[2] else row[8]) for row in rows]

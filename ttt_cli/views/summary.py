@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from ttt_cli.games.records import OF_COLUMNS
+
 if TYPE_CHECKING:
     from ttt_cli.games.table import Games, Problem, ReadReport
     from ttt_cli.runs.meta import RunMeta
@@ -62,6 +64,9 @@ def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
     for problem in report.problems:
         found.setdefault((problem.action, problem.reason), []).append(problem)
     for (action, reason), problems in found.items():
+        if reason in OF_COLUMNS:
+            yield from (f"  {action}: {reason} ({_place(problem)}): {problem.detail}" for problem in problems)
+            continue
         count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
         line = f"  {action}: {reason}, {count:,}"
         if everything:

@@ -17,6 +17,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.folding import fold
 from ttt_cli.games.names.clean import clean_name, decode
 from ttt_cli.games.streams import Input
+from ttt_cli.games.table import InputFile
 from ttt_cli.progress import SILENT
 
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
@@ -26,10 +27,14 @@ _NAMES: Final = frozenset({"name", "main", "player", "canonical", "main name"})
 
 @dataclass(frozen=True)
 class Aliases:
-    """`names` maps cleaned spellings to names of players, `by_status` pairs of a name and a folded status."""
+    """`names` maps cleaned spellings to names of players, `by_status` pairs of a name and a folded status.
+
+    `source` is the file that says so, None where there is none.
+    """
 
     names: Mapping[str, str] = field(default_factory=dict)
     by_status: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    source: InputFile | None = None
 
     @property
     def mains(self) -> frozenset[str]:
@@ -64,7 +69,7 @@ def read_aliases(path: str) -> Aliases:
         else:
             names[entry.synonym] = entry.main
     _refuse_chains(names, lines, source.name)
-    return Aliases(names, by_status)
+    return Aliases(names, by_status, InputFile(source.name, source.digest, source.count))
 
 
 def _refuse_chains(names: Mapping[str, str], lines: Mapping[tuple[str, str], int], path: str) -> None:

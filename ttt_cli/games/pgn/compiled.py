@@ -30,6 +30,7 @@ from ttt_cli.kernels.pgn import (
     scan_games,
 )
 from ttt_cli.kernels.pgn_fields import COLUMNS, RESULT, SET_UP
+from ttt_cli.kernels.pgn_marks import GROUP, mark_bytes
 from ttt_cli.kernels.pgn_moves import RESULTS
 from ttt_cli.kernels.pgn_tags import CAREFUL
 
@@ -52,6 +53,21 @@ class _Rows(NamedTuple):
         return _Rows(self.lines[:rows].copy(), self.moves[:rows].copy(), self.codes[:rows].copy())
 
 
+class _Marked(NamedTuple):
+    """Data with what the kernel knows about each byte, and room for their letters."""
+
+    data: NDArray[np.uint8]
+    marks: NDArray[np.uint8]
+    room: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, data: bytes) -> _Marked:
+        view, marks = np.frombuffer(data, np.uint8), np.empty(len(data), np.uint8)
+        if len(data):
+            mark_bytes(view, marks)
+        return cls(view, marks, np.empty(len(data) + GROUP, np.uint8))
+
+
 class CompiledScanner(Scanner):
     """As Scanner; `careful` counts the games that the compiled code did not read."""
 
@@ -67,7 +83,7 @@ class CompiledScanner(Scanner):
 
     def _read_games(self, data: bytes, position: int, *, final: bool) -> int:
         self._take_careful_rows()
-        view = np.frombuffer(data, np.uint8)
+        view = _Marked.of(data)
         while position < len(data):
             status, position = self._run(view, position)
             if status == WORDS_FULL:
@@ -85,11 +101,11 @@ class CompiledScanner(Scanner):
                 break
         return position
 
-    def _run(self, view: NDArray[np.uint8], position: int) -> tuple[int, int]:
+    def _run(self, view: _Marked, position: int) -> tuple[int, int]:
         """Let the compiled code read on from a game; returns why and before which it stopped."""
         state, words, codes = self._state, self._words, self._room.codes
         state[POSITION], state[LINE], state[UNSETTLED], state[WORDS] = position, self._line, 0, len(words)
-        status = scan_games(view, state, *self._room, self._unsettled, *words.arrays)
+        status = scan_games(*view, state, *self._room, self._unsettled, *words.arrays)
         words.take(int(state[WORDS]))
         self._counted, self._line = int(state[POSITION]), int(state[LINE])
         for row, code in self._unsettled[: state[UNSETTLED]].tolist():

@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.kernels.pgn_letters import KEPT, KIND_BITS, KINDS, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.kernels.pgn_letters import KEPT, KIND_BITS, KINDS, MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
 
 _PARENTHESIS: Final = re.compile(rb"[()]")
 _OPEN: Final = ord("(")
+_WORD: Final = 8  # letters
 
 
 def main_line(text: bytes) -> bytes:
@@ -61,9 +62,15 @@ def _hashes(lines: list[bytes]) -> NDArray[np.int64]:
     ends = np.cumsum([len(line) + 1 for line in lines])
     bounds = np.concatenate([[0], np.searchsorted(places, ends)])
     counts = np.diff(bounds)
-    order = np.arange(len(places)) - np.repeat(bounds[:-1], counts)
-    sums = np.cumsum(data[places] * WEIGHTS[order & WEIGHTS_MASK])
-    until: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), sums])[bounds]
+    words = -(-counts // _WORD)  # of each line
+    firsts = np.concatenate([[0], np.cumsum(words)])
+    letters = np.zeros(firsts[-1] * _WORD, np.uint8)
+    letters[np.arange(len(places)) + np.repeat(firsts[:-1] * _WORD - bounds[:-1], counts)] = data[places]
+    mixed = letters.view("<u8") * MIX
+    mixed ^= mixed >> np.uint64(32)
+    order = np.arange(len(mixed)) - np.repeat(firsts[:-1], words)
+    sums = np.cumsum(mixed.view(np.int64) * WEIGHTS[order & WEIGHTS_MASK])
+    until: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), sums])[firsts]
     return np.diff(until)
 
 
@@ -72,5 +79,5 @@ def _kept(data: NDArray[np.uint8]) -> NDArray[np.bool_]:
     kinds = KINDS[data].astype(np.uint16)
     context = (kinds[:-2] << KIND_BITS | kinds[1:-1]) << KIND_BITS | kinds[2:]
     kept = np.zeros(len(data), np.bool_)
-    kept[1:-1] = KEPT[context] != 0
+    kept[1:-1] = KEPT[context]
     return kept

@@ -11,7 +11,7 @@ from ttt_cli.games.pgn.tags import canonical
 _NAME: Final = re.compile(rb"[A-Z]\w*")
 _ENDS: Final = {result: (b" " + result, b"\n" + result) for result in (b"1-0", b"0-1", b"1/2-1/2", b"*")}
 _SECTION_LIMIT: Final = 1 << 12  # bytes; keeps files without blank lines from being searched to their end
-_NEEDS_CARE: Final = frozenset(b"\n[ \t%;\xef")  # at the start of movetext
+_NEEDS_CARE: Final = frozenset(b"\n[ \t\f\v%;\xef")  # at the start of movetext
 
 
 class PlainGame(NamedTuple):
@@ -46,7 +46,7 @@ def plain_game(data: bytes, start: int) -> PlainGame | None:
     ):
         return None
     lines = len(tags) + data.count(b"\n", stop, bracket) - 1
-    return PlainGame(tags, data[stop:bracket], lines, bracket)
+    return PlainGame(tags, data[stop + 2 : bracket], lines, bracket)
 
 
 def _plain_tags(section: bytes) -> dict[bytes, bytes] | None:

@@ -31,11 +31,11 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
     """Open a file of JSON objects given as blocks with LF line ends.
 
     Columns are the keys in the first `large` bytes. Files of so many bytes and more with an object on each line are
-    read through the database, copied piece by piece to a temporary file; others by the standard library.
+    read by compiled code, others by the standard library.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
     head, blocks = peek(blocks, large)
-    lined = _is_lined(head[:HEAD])
+    lined = is_lined(head[:HEAD])
     if lined and len(head) >= large:
         from ttt_cli.games.tabular.jsonl_large import read_large
 
@@ -52,7 +52,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
     return Table(layout.kind, (as_batch(objects, keys, layout) for objects in chain(first, rest)))
 
 
-def _is_lined(head: bytes) -> bool:
+def is_lined(head: bytes) -> bool:
     """Whether there is an object on a line of its own among the first ones, and no array around them."""
     lines = islice((line for line in head.split(b"\n") if line.strip()), _PROBED)
     return not head.lstrip().startswith(b"[") and any(

@@ -1,26 +1,28 @@
-"""Large files with a JSON object on each line: through DuckDB in pieces, odd lines through the standard library."""
+"""Large files with a JSON object on each line: compiled code reads the common ones, the standard library the others.
+
+It says what the standard library says. Fields are numbered in other threads (see `numbering`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.records import Batch, Note
-from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.tabular.coded_join import CodedJoin
-from ttt_cli.games.tabular.columnar import TextColumns, literal, quoted, spool, workshop
-from ttt_cli.games.tabular.columns import Table, make_batch
-from ttt_cli.games.tabular.delimited import whole_lines
+from ttt_cli.games.tabular.columns import Table
+from ttt_cli.games.tabular.cutting import Cut, Piece, large_lines
 from ttt_cli.games.tabular.json_objects import as_text, one_per_line
-from ttt_cli.games.tabular.jsonl import as_batch, layout_of
+from ttt_cli.games.tabular.jsonl import layout_of
 from ttt_cli.games.tabular.layout import Layout
+from ttt_cli.games.tabular.numbering import fields_of, numbered
+from ttt_cli.kernels import delimited as kernel
+from ttt_cli.kernels.json_lines import split_objects
 
-PIECE: Final = 1 << 26  # bytes in the temporary file
+_NO_KEY: Final = b"\0"  # NULs never reach us
+_ESCAPED: Final = frozenset('"\\')
 
 
 def read_large(head: bytes, blocks: Iterable[bytes], data: DataConfig, name: str) -> Table:
@@ -28,89 +30,70 @@ def read_large(head: bytes, blocks: Iterable[bytes], data: DataConfig, name: str
     sample = [one for _, one in one_per_line(head.split(b"\n"), 1).found]
     keys = list(dict.fromkeys(key for one in sample for key in one))
     layout = layout_of(keys, sample, data, name)
-    return Table(layout.kind, _batches(blocks, keys, layout, name))
+    return Table(layout.kind, scan_objects(blocks, keys, layout))
 
 
-def _batches(blocks: Iterable[bytes], keys: list[str], layout: Layout, name: str) -> Iterator[Batch]:
-    with workshop() as (connection, folder):
-        reader = PieceReader(TextColumns(connection), folder / "piece.jsonl", keys, layout, name)
-        number = 1
-        for piece in _pieces(blocks):
-            yield reader.read(piece, number)
-            number += piece.count(b"\n")
+def scan_objects(blocks: Iterable[bytes], keys: Sequence[str], layout: Layout) -> Iterator[Batch]:
+    """The records of a file with an object on each line; `keys` are the names of the columns of `layout`."""
+    scanner = ObjectScanner(keys, layout)
+    return numbered((piece for data, _ in large_lines(blocks) for piece in scanner.feed(data)), layout)
 
 
-def _pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes cut behind the ends of lines, PIECE or a little more at a time."""
-    waiting: list[bytes] = []
-    size = 0
-    try:
-        for data, _ in whole_lines(blocks):
-            waiting.append(data)
-            size += len(data)
-            if size >= PIECE:
-                yield b"".join(waiting)
-                waiting, size = [], 0
-    except DamagedInputError:  # what came before the damage is read too
-        yield b"".join(waiting)
-        raise
-    yield b"".join(waiting)
+class ObjectScanner:
+    """Cuts whole lines into fields; `careful` counts the lines that the compiled code did not read."""
 
-
-class PieceReader:
-    """Reads pieces of a file; `careful` counts the lines that the database did not read."""
-
-    def __init__(self, columns: TextColumns, place: Path, keys: list[str], layout: Layout, name: str) -> None:
+    def __init__(self, keys: Sequence[str], layout: Layout) -> None:
         self.careful = 0
-        self._columns, self._place, self._name = columns, place, name
-        self._keys, self._layout = keys, layout
-        self._used = [keys[index] for index in layout.used]
-        self._join = CodedJoin()
+        order = fields_of(layout)
+        self._keys = [keys[index] for index in order]
+        written = [_as_bytes(keys[index]) for index in layout.used]
+        self._columns = np.array([order.index(index) for index in layout.used], np.int64)
+        self._letters = np.frombuffer(b"".join(written), np.uint8)
+        self._bounds = np.cumsum([0, *map(len, written)], dtype=np.int64)
+        self._line = 1  # of the next object
+        self._rejects: list[Note] = []
 
-    def read(self, piece: bytes, number: int) -> Batch:
-        """The records in whole lines, the first of which is line `number`."""
-        lines = _filled_lines(piece, number)
-        read = self._read(piece)
-        if read is None or len(read[0]) != len(lines):
-            self.careful += len(lines)
-            return as_batch(one_per_line(piece.split(b"\n"), number), self._keys, self._layout)
-        nothing, codes = read
-        odd = np.flatnonzero(nothing)
-        kept = np.ones(len(lines), np.bool_)
-        rejects: list[Note] = []
-        written = piece.split(b"\n") if len(odd) else []
-        for row, line in zip(odd.tolist(), lines[odd].tolist(), strict=True):
-            self.careful += 1
-            objects = one_per_line([written[line - number]], line)
-            rejects += objects.rejects
-            kept[row] = bool(objects.found)
-            for _, found in objects.found:
-                for column, key in zip(codes, self._used, strict=True):
-                    column[row] = self._columns.number[as_text(found.get(key))]
-        used = zip(self._layout.used, codes, strict=True)
-        coded = {index: self._columns.coded(column[kept]) for index, column in used}
-        return make_batch(self._layout, lines[kept], coded, self._join, rejects)
+    def feed(self, data: bytes) -> Iterator[Piece]:
+        """The objects in whole lines."""
+        data += b"" if data.endswith(b"\n") or not data else b"\n"
+        cut = Cut(data, len(self._keys))
+        position = 0
+        while position < len(data):
+            status, position = self._run(cut, position)
+            if status == kernel.FULL:
+                yield from self._finished(cut)
+                cut = Cut(data, len(self._keys))
+            elif status == kernel.CAREFUL:
+                stop = data.index(b"\n", position)
+                self._read_carefully(cut, data[position:stop])
+                position = stop + 1
+        yield from self._finished(cut)
 
-    def _read(self, piece: bytes) -> tuple[NDArray[np.bool_], list[NDArray[np.int32]]] | None:
-        """Which rows have none of the columns, and each row's codes; None when the database cannot read the piece."""
-        import duckdb
+    def _run(self, cut: Cut, position: int) -> tuple[int, int]:
+        """Let the compiled code read on from a line; returns why and before which it stopped."""
+        state = np.array([position, self._line, cut.rows], np.int64)
+        place = (state, cut.lines, cut.begins, cut.ends)
+        status = split_objects(cut.data, self._letters, self._bounds, self._columns, *place)
+        self._line, cut.rows = int(state[kernel.LINE]), int(state[kernel.ROWS])
+        return status, int(state[kernel.POSITION])
 
-        spool(iter([piece]), self._place, self._name)
-        kinds = ", ".join(f"{literal(key)}: 'VARCHAR'" for key in self._used)
-        source = f"{literal(str(self._place))}, format = 'newline_delimited', columns = {{{kinds}}}"
-        empty = " AND ".join(f"{quoted(key)} IS NULL" for key in self._used)
-        run = self._columns.connection.execute
-        try:
-            run(f"CREATE OR REPLACE TEMP TABLE piece AS FROM read_json({source}, ignore_errors = true)")
-            nothing = run(f"SELECT {empty} AS nothing FROM piece").fetchnumpy()["nothing"]
-            codes = self._columns.codes("piece", [f"coalesce({quoted(key)}, '')" for key in self._used])
-        except duckdb.Error:
-            return None
-        return np.asarray(nothing, np.bool_), codes
+    def _read_carefully(self, cut: Cut, line: bytes) -> None:
+        self.careful += 1
+        objects = one_per_line([line], self._line)
+        self._rejects += objects.rejects
+        for number, found in objects.found:
+            cut.add(number, [as_text(found.get(key)) for key in self._keys])
+        self._line += 1
+
+    def _finished(self, cut: Cut) -> Iterator[Piece]:
+        rejects, self._rejects = self._rejects, []
+        if cut.rows or rejects:
+            yield cut.piece(0, rejects)
 
 
-def _filled_lines(piece: bytes, number: int) -> NDArray[np.int64]:
-    """The numbers of the lines that are not empty, the first line being `number`."""
-    if not piece.startswith(b"\n") and b"\n\n" not in piece:
-        return np.arange(number, number + piece.count(b"\n") + (not piece.endswith(b"\n")))
-    return number + np.flatnonzero([bool(line.strip()) for line in piece.split(b"\n")])
+def _as_bytes(key: str) -> bytes:
+    """A key as it stands in a file without escapes; some can only be written with them."""
+    try:
+        return _NO_KEY if set(key) & _ESCAPED else key.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return _NO_KEY

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _SHORT: Final = 300  # pixels of height
 _GAMES: Final = """
-SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight) FROM games GROUP BY year ORDER BY year
+SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
+FROM game_rows JOIN periods USING (period_number) GROUP BY year ORDER BY year
 """
 _TOP: Final = """
 SELECT period, period_number, avg(mean), max(mean), arg_max(player, mean) FROM (

@@ -1,0 +1,157 @@
+"""Mutated tables through all readers, until one says what another does not, a row is lost, or time is up.
+
+CSV, TSV and JSON lines with columns of every kind are mutated at random: bytes flipped, pieces cut out, doubled, moved,
+traps put in. Compiled code has to say what the readers of the standard library say, in blocks cut anywhere; rows in
+have to be rows used and rows dropped, each told with its line; only errors that are meant for users may be raised.
+Equal seeds give equal inputs. What goes wrong is written to `fuzz-SEED-NUMBER.txt` and ends the run with exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import random
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import TttError
+from ttt_cli.games.ledger import games_of
+from ttt_cli.games.names.clean import text_of
+from ttt_cli.games.read import read_records
+from ttt_cli.games.records import Batch
+from ttt_cli.games.tabular.columns import Table
+from ttt_cli.games.tabular.delimited import read_delimited
+from ttt_cli.games.tabular.jsonl import is_lined, read_jsonl
+from ttt_cli.games.text import plain_blocks
+
+CSV = b"""date,white,black,result,event,round,status,odds,weight
+1858.06.17,"Morphy, Paul",Anderssen,1-0,Paris,1,formal,,1
+1858,NN,"A ""B"" C",1/2-1/2,,2,casual,knight,2
+1859-02-30,L\xf6wenthal,"Morphy,
+Paul",*,London,,mate,2.10,0.5
+?,A,A,0-1,x,3,,pawn and move,x
+
+short,row
+"""
+MATCHES = b"""year;white;black;games;score;odds;odds_giver;status
+1834;La Bourdonnais;McDonnell;85;51.5;;;soft
+1843;Staunton;Saint Amant;21;13;pawn and two;black;formal
+1844;A;B;;1;1.85;;resign
+"""
+OBJECTS = """{"date": "1858.06.17", "white": "Morphy, Paul", "black": "Anderssen", "result": "1-0", "status": "mate"}
+{"white": "L\u00f6wenthal", "date": 1858, "black": "A \\"B\\"", "result": 0.5, "odds": null, "x": {"y": [1, 2]}}
+{"date":"1859","white":"A","black":"B","result":"*","odds":1.85,"weight":2,"status":true}
+
+not an object
+""".encode()
+TRAPS = (
+    *(b'"', b'""', b'","', b",", b";", b"\t", b"|", b"\n", b"\r\n", b"\r", b"\n\n", b" ", b"\0", b"\\", b"{", b"}"),
+    *(b"\xef\xbb\xbf", b"\xe9", b"\xc3\xa9", b"\xe2\x80\xa8", b"\x0b", b"\x85", b"\x1a", b"[", b"]", b":", b"null"),
+    *(b"NaN", b"1e5", b"-0", b"0.50", b"12345678901234", b"\\u0041", b"\\ud800", b"true", b'"white": "Z", '),
+    *(b"knight", b"2.10", b"mate", b"soft", b"1-0", b"0.5", b"1858", b"?", b"NN", b"odds", b"status", b"games"),
+)  # fmt: skip
+DATA = DataConfig(status={"soft": 0.0}, odds={"capped knight": 300.0})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path, nargs="*", help="tables to mutate besides")
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    corpus = [
+        CSV,
+        MATCHES,
+        CSV.replace(b",", b"\t"),
+        OBJECTS,
+        *(path.read_bytes() for path in options.corpus),
+    ]
+    chance = random.Random(options.seed)
+    stop = time.monotonic() + options.seconds
+    inputs = refused = rows = 0
+    while time.monotonic() < stop:
+        content = mutated(corpus, chance)
+        try:
+            found = checked(content, chance)
+        except Exception:
+            path = Path(f"fuzz-{options.seed}-{inputs}.txt")
+            path.write_bytes(content)
+            print(f"{path}: {traceback.format_exc()}")
+            return 1
+        inputs, refused, rows = inputs + 1, refused + (found is None), rows + (found or 0)
+    print(f"seed {options.seed}: {inputs:,} inputs, {refused:,} refused, {rows:,} rows, no difference")
+    return 0
+
+
+def mutated(corpus: Sequence[bytes], chance: random.Random) -> bytes:
+    """One of the corpus after a few mutations, most of them behind its first line, which tells the columns."""
+    whole = chance.choice(corpus)
+    start = chance.randrange(max(1, len(whole) - 2000))
+    content = bytearray(whole[:200] + whole[max(200, start) : start + 2000])
+    for _ in range(chance.randint(0, 6)):
+        least = 0 if chance.random() < 0.1 else min(60, len(content))
+        a, b = sorted(chance.randint(least, len(content)) for _ in range(2))
+        b = min(b, a + chance.choice((1, 5, 40, 400)))
+        piece = bytes(content[a:b])
+        action = chance.randrange(5)
+        if action == 0:
+            content[a:a] = chance.choice(TRAPS)
+        elif action == 1:
+            content[a:b] = chance.choice(TRAPS)
+        elif action == 2:
+            content[b:b] = piece * chance.choice((1, 2, 10))
+        elif action == 3:
+            del content[a:b]
+        elif content:
+            content[chance.randrange(len(content))] = chance.randrange(256)
+    return bytes(content)
+
+
+def checked(content: bytes, chance: random.Random) -> int | None:
+    """How many rows there are, None when the file is refused; raises what should not be."""
+    start = b"".join(plain_blocks([content], None, "x"))
+    for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
+        plain, compiled = (said(read, content, chance, large) for large in (1 << 30, 1))
+        assert plain == compiled, f"{read.__name__}: {plain} is not {compiled}"
+    try:
+        records = read_records([io.BytesIO(content)], DATA, on_unusable=lambda _: None)
+    except TttError:
+        return None
+    (file,) = records.files
+    assert file.rows == len(records) == file.used + sum(file.dropped.values())
+    dropped = [problem.line for problem in records.problems if problem.action == "dropped"]
+    assert dropped == records.line[~records.used].tolist()
+    assert set(games_of(records).source_line.tolist()) == set(records.line[records.used].tolist())
+    return file.rows
+
+
+def said(read: object, content: bytes, chance: random.Random, large: int) -> object:
+    """Rows and rejects as texts, or the message of the error."""
+    cuts = sorted(chance.randrange(len(content) + 1) for _ in range(3))
+    blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
+    try:
+        table: Table = read(plain_blocks(blocks, None, "x"), DATA, "x", large)  # type: ignore[operator]
+        batches = list(table.batches)
+    except TttError as error:
+        return str(error)
+    rejects = [note for batch in batches for note in batch.rejects]
+    return table.kind, [row for batch in batches for row in rows_of(batch)], rejects
+
+
+def rows_of(batch: Batch) -> Iterator[tuple[object, ...]]:
+    columns = [batch.dates, batch.whites, batch.blacks, batch.results, *batch.further.values()]
+    columns += [] if batch.weights is None else [batch.weights]
+    return zip(map(int, batch.lines), *(map(plain_text, column) for column in columns), strict=True)
+
+
+def plain_text(value: object) -> object:
+    return tuple(map(text_of, value)) if isinstance(value, tuple) else text_of(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
