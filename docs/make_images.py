@@ -46,10 +46,10 @@ _FRAME: Final = """\
 """
 
 
-def pictures() -> dict[str, str]:
-    """The pictures as SVG, by name."""
+def pictures(commands: Path | None = None) -> dict[str, str]:
+    """The pictures as SVG, by name; `commands` as for a Session."""
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(Path(folder), _COLOURS)
+        session = Session(Path(folder), _COLOURS, commands)
         session.shell("ttt fit sample_pgn/classics.pgn -q")
         return {name: _picture(session, command, name) for name, command in PICTURES.items()}
 

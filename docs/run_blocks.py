@@ -62,11 +62,18 @@ class Printed:
 
 
 class Session:
-    """A folder with the sample in it, in which the blocks of one document run one after the other."""
+    """A folder with the sample in it, in which the blocks of one document run one after the other.
 
-    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    `commands`: a folder whose programs come before all others.
+    """
+
+    def __init__(
+        self, folder: Path, environment: Mapping[str, str] | None = None, commands: Path | None = None
+    ) -> None:
         self.folder = folder
         self.environment = {**_environment(), **(environment or {})}
+        if commands:
+            self.environment["PATH"] = f"{commands}{os.pathsep}{self.environment['PATH']}"
         (folder / "sample_pgn").symlink_to(ROOT / "sample_pgn")
         self.names: dict[str, object] = {}
 

@@ -1,9 +1,15 @@
 """What all tests share: hypothesis without deadlines (kernels compile at first use), and where real data may be."""
 
+import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.command_server import Server
+from tests.kernel_cache import compile_kernels
 
 settings.register_profile("ttt", deadline=None, derandomize=True)
 settings.load_profile("ttt")
@@ -12,9 +18,34 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Before workers of the whole suite start: kernels compiled once for all.
+
+    No threads for small matrices, which cost 20 times as much with other loads beside; interrupts are heard also in
+    the background of a shell.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    workers = config.getoption("numprocesses", None)
+    if (
+        workers
+        and config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        and not hasattr(config, "workerinput")
+    ):
+        compile_kernels(workers)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data, where there is one."""
     if not DATA.is_dir():
         pytest.skip(f"no real data at {DATA}")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """For the pages, which run a hundred commands; those with their own starts are in tests/cli/test_processes.py."""
+    with Server() as running:
+        yield running

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from run_blocks import NOT_RUN, PAGES, ROOT, Block, Session, blocks_of, same, transcript
 
+from tests.command_server import Server
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.models.resolve import resolve
 
@@ -23,9 +25,9 @@ def page_blocks(page: Path) -> list[Block]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_blocks_of(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    session = Session(tmp_path)
+    session = Session(tmp_path, commands=server.folder)
     blocks = page_blocks(page)
     for before, block in zip([None, *blocks], blocks, strict=False):
         if block.run:
@@ -122,6 +124,24 @@ def test_commands_and_their_outputs_are_told_apart() -> None:
 def test_commands_run_on_a_terminal_and_errors_come_apart(tmp_path: Path) -> None:
     printed = Session(tmp_path).shell("test -t 1 && echo terminal; echo said >&2; exit 3")
     assert printed == type(printed)("terminal\n", "said\n", 3)
+
+
+SCRIPT = """
+ttt config show -s model.beta=300 | grep beta; ttt player nobody -r no.ttt; echo "exit $?"
+echo 'date,white,black,result' | ttt games -; echo "exit $?"
+cd .. && TTT_RUN={name}/elsewhere.ttt ttt top; ttt no-command; ttt games --help
+"""
+
+
+def test_a_served_command_is_the_command(server: Server, tmp_path: Path) -> None:
+    """Streams, folder, environment, exit codes, terminal, pipes."""
+    text = SCRIPT.format(name=tmp_path.name).replace("\n", "\nset +e; ")
+    session = Session(tmp_path)
+    own = session.shell(text)
+    session.environment["PATH"] = f"{server.folder}{os.pathsep}{session.environment['PATH']}"
+    assert session.shell(text) == own
+    assert "exit 3" in own.out
+    assert "beta: 300" in own.out
 
 
 def test_a_wrong_doctest_is_found(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import make_images
 import pytest
 from run_blocks import PAGES, ROOT, blocks_of, same
 
+from tests.command_server import Server
 from ttt_cli.api import fit, open_run, read_games
 from ttt_cli.cli import games
 from ttt_cli.config.schema import DataConfig, SolverConfig
@@ -131,10 +132,16 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         assert words(rows) == list(run.query(f"FROM {table} LIMIT 0")[0])
     keys = [key for (key,) in run.query("SELECT key FROM meta")[1]]
     assert words(first_cells(section(page, "### meta"))) == keys
+    rows = section(page, "### game_rows, names, periods")
+    for table in ("names", "periods"):
+        (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
+        assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
     assert tables == {
         "skills",
         "players",
-        "games",
+        "game_rows",
+        "names",
+        "periods",
         "evidence",
         "inputs",
         "dropped",
@@ -152,8 +159,8 @@ def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
         assert [name for name in words(first_cells(described)) if name not in hidden] == list(frame.columns)
 
 
-def test_the_pictures_show_what_the_commands_show() -> None:
-    drawn = make_images.pictures()
+def test_the_pictures_show_what_the_commands_show(server: Server) -> None:
+    drawn = make_images.pictures(server.folder)
     for name, svg in drawn.items():
         stored = (make_images.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
         assert same(make_images.text_of(stored), make_images.text_of(svg)), "run: python docs/make_images.py"

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.builders import make_games
-from ttt_cli.api import fit
+from ttt_cli.api import configure, fit
+from ttt_cli.evaluate.forecast import forecast
 from ttt_cli.evaluate.reliability import BINS, OUTCOMES, bins, reliability
 from ttt_cli.evaluate.scores import prequential
+from ttt_cli.timeline import build_timeline
 
 
 def test_bins_by_hand():
@@ -59,3 +61,16 @@ def test_the_games_of_a_run_are_foreseen_as_its_scores_are():
         assert sum(one.games for one in found.bins if one.outcome == outcome) == found.games
     total = sum(one.games * one.foreseen for one in found.bins)
     assert total == pytest.approx(found.games)
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_its_games_are_binned_as_they_are_foreseen(every):
+    rows = [(1900 + i % 6, "abc"[i % 3], "bca"[i % 3], i * i % 3, 1.0 + i % 2) for i in range(60)]
+    games, resolved = make_games(rows), configure(overrides=["model.beta=300"])
+    timeline = build_timeline(games)
+    foreseen = forecast(
+        timeline, resolved.model, resolved.params, resolved.config.solver, first=2, every=every
+    )
+    scored = slice(int(timeline.game_start[2]), None)
+    expected = bins(foreseen.model, timeline.outcome[scored], timeline.weight[scored])
+    assert reliability(fit(games, resolved), "1902", every).bins == expected

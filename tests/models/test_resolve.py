@@ -104,9 +104,11 @@ def test_a_bare_key_is_suggested_with_its_section_and_not_acted_on() -> None:
 
 
 def test_problems_of_all_sections_are_listed() -> None:
-    error = failure("model:\n  beta: -1\ndata:\n  period: eon\nsolver:\n  tol: 0\nextra: 1\n")
+    error = failure(
+        "model:\n  beta: -1\ndata:\n  period: eon\nsolver:\n  tol: 0\nextra: 1\nscale:\n  slope: 3\n"
+    )
     places = [error.where, *(line.partition(": ")[0] for line in error.message.splitlines()[1:])]
-    assert places == ["run.yaml:7", "run.yaml:2", "run.yaml:4", "run.yaml:6"]
+    assert places == ["run.yaml:7", "run.yaml:2", "run.yaml:4", "run.yaml:6", "run.yaml:9"]
 
 
 def test_overriding_validates_and_leaves_the_original() -> None:

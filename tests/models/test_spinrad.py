@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import EXACT, fit_rows, skills
-from tests.reference.elo_plain import PlainElo
+from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
 from ttt_cli.chains import Line
 from ttt_cli.evaluate.forecast import known_before
@@ -58,14 +58,18 @@ def test_two_rounds_as_another_package_makes_them():
 
 
 @laws
-@given(games, st.integers(1, 3), st.booleans())
-def test_it_is_the_plain_twin(rows, rounds, colours):
+@given(games, st.integers(1, 3), st.booleans(), st.sampled_from(["logistic", "normal"]))
+def test_it_is_the_plain_twin(rows, rounds, colours, expectation):
     timeline, _ = fit_rows(rows, "spinrad", **WORLD)
-    params = spinrad.Params(k=16, rounds=rounds, white_advantage=40, **WORLD)
-    fit = spinrad.fit(replace(timeline, colours=colours), params, EXACT)
-    expected = plain_spinrad(rows, rounds, k=16.0, advantage=40.0, colours=colours)
+    params = spinrad.Params(expectation=expectation, k=16, rounds=rounds, white_advantage=40, **WORLD)
+    told = []
+    timeline = replace(timeline, colours=colours)
+    fit = spinrad.fit(timeline, params, EXACT, on_sweep=lambda *round: told.append(round))
+    expect = {"logistic": logistic, "normal": normal}[expectation]
+    expected = plain_spinrad(rows, rounds, k=16.0, advantage=40.0, colours=colours, expect=expect)
     assert means(timeline, fit) == pytest.approx(expected, abs=1e-9)
     assert fit.status.sweeps == len(fit.trace) == rounds
+    assert told == [(number, *step) for number, step in enumerate(fit.trace, 1)]
 
 
 @laws

@@ -5,8 +5,8 @@ from handmade import write_small_run
 
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.player import player_chart, player_games, player_view
-from ttt_cli.views.probability import outcomes
-from ttt_cli.views.record import best_period, games_of, record_rows, tally, upset_rows
+from ttt_cli.views.probability import Outcome, outcomes
+from ttt_cli.views.record import Played, best_period, games_of, record_rows, tally, upset_rows
 
 MORPHY = "Morphy, Paul"
 
@@ -15,6 +15,19 @@ MORPHY = "Morphy, Paul"
 def run(tmp_path: Path) -> Run:
     write_small_run(tmp_path / "a.ttt")
     return open_run(tmp_path / "a.ttt")
+
+
+def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> Played:
+    """A game of a player with White."""
+    own, their = {"mean": 1500.0}, {"mean": opponent}
+    return Played(period, period, True, "b", result, weight, "a.pgn", 1, own, their, chance)
+
+
+EASY, HARD = Outcome(0.8, 0.1, 0.1), Outcome(0.1, 0.2, 0.7)
+WEIGHTED = [
+    played("1900", 2, 3.0, 1000.0, EASY), played("1900", 1, 2.0, 1000.0, EASY), played("1901", 2, 1.0, 2000.0, HARD),
+    played("1901", 0, 0.5, 1700.0, HARD),
+]  # fmt: skip
 
 
 def test_games_are_seen_from_the_players_side(run: Run) -> None:
@@ -60,6 +73,22 @@ def test_the_best_period_is_the_one_most_above_expectation(run: Run) -> None:
     assert (found[0], found[1].points, found[1].games) == ("1861", 1, 1)
     assert best_period([]) is None
     assert tally([]).score is None
+
+
+def test_a_weight_is_so_many_games() -> None:
+    sums = tally(WEIGHTED)
+    assert (sums.games, sums.wins, sums.draws, sums.losses, sums.points) == (6.5, 4.0, 2.0, 0.5, 5.0)
+    assert sums.expected == pytest.approx(5 * 0.85 + 1.5 * 0.2)
+    assert sums.opponents_mean == pytest.approx((5 * 1000 + 2000 + 850) / 6.5)
+    both = next(iter(record_rows("a", WEIGHTED).rows))
+    assert both[1:9] == ("1900", "both", 5.0, 3.0, 2.0, 0.0, 0.8, pytest.approx(0.85))
+
+
+def test_most_points_are_not_the_best_period() -> None:
+    """4 of 5 where 4.25 were to be expected, and 1 of 1.5 where 0.3 were."""
+    found = best_period(WEIGHTED)
+    assert found is not None
+    assert (found[0], found[1].points) == ("1901", 1.0)
 
 
 def test_what_lies_behind_a_history(run: Run) -> None:

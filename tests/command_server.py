@@ -1,0 +1,147 @@
+"""The command `ttt` without its start: a process that has the libraries loaded forks for every command.
+
+`Server.folder` holds an executable `ttt` that hands its arguments, folder, environment and the three standard
+streams over and ends with the command's exit code. Libraries of others and the kernels are loaded before the fork;
+whatever else of `ttt_cli` a command needs, it imports anew each time, as a process of its own would.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from contextlib import suppress
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from pkgutil import iter_modules
+from types import TracebackType
+from typing import Final, Literal, Self
+
+LIBRARIES: Final = (
+    "altair", "duckdb", "numba", "numpy", "pandas", "pydantic", "rich.console", "rich.table", "ruamel.yaml",
+    "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "tqdm", "vl_convert",
+)  # fmt: skip
+_CLIENT: Final = """\
+#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect({address!r})
+    request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    socket.send_fds(line, [len(request).to_bytes(8, "big")], [0, 1, 2])
+    line.sendall(request)
+    sys.exit(int(line.recv(8) or b"1"))
+"""
+
+
+class Server:
+    """A running server, for a `with` statement; it ends with the process that began it at the latest."""
+
+    def __init__(self) -> None:
+        self._place = tempfile.TemporaryDirectory(prefix="ttt-server-")
+        self.folder = Path(self._place.name)
+        address = self.folder / "socket"
+        client = self.folder / "ttt"
+        client.write_text(_CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
+        client.chmod(0o755)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(address))
+            listener.listen()
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(listener.fileno())],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[listener.fileno()],
+            )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate()
+        self._place.cleanup()
+
+
+def serve(listener: socket.socket) -> None:
+    """Fork for every connection until standard input ends."""
+    _load()
+    while True:
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        if listener not in ready:
+            return
+        line, _ = listener.accept()
+        with line:
+            if os.fork() == 0:
+                listener.close()
+                _answer(line)
+
+
+def _load() -> None:
+    import ttt_cli.kernels
+
+    for name in LIBRARIES:
+        import_module(name)
+    for module in iter_modules(ttt_cli.kernels.__path__, f"{ttt_cli.kernels.__name__}."):
+        import_module(module.name)
+
+
+def _answer(line: socket.socket) -> None:
+    """Run one command in a process of its own, send its exit code, and end."""
+    length, streams, _, _ = socket.recv_fds(line, 8, 3)
+    request = line.makefile("rb").read(int.from_bytes(length, "big"))
+    child = os.fork()
+    if child == 0:
+        line.close()
+        os._exit(_run(*json.loads(request), streams=streams))
+    for stream in streams:
+        os.close(stream)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    with suppress(BrokenPipeError):
+        line.sendall(str(code if code >= 0 else 128 - code).encode())
+    os._exit(0)
+
+
+def _run(args: list[str], folder: str, environment: dict[str, str], *, streams: list[int]) -> int:
+    """Become the command: its streams, folder, environment and arguments. Gives the exit code."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.stdin, sys.stdout, sys.stderr = _text(0, "r"), _text(1, "w"), _text(2, "w")
+    vars(sys).update(__stdin__=sys.stdin, __stdout__=sys.stdout, __stderr__=sys.stderr)
+    sys.argv = ["ttt", *args]
+    code = 0
+    try:
+        from ttt_cli.__main__ import main
+
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return code
+
+
+def _text(number: int, mode: Literal["r", "w"]) -> TextIOWrapper:
+    stream = open(number, mode, encoding=os.environ.get("PYTHONIOENCODING", "utf-8"), closefd=False)  # noqa: SIM115
+    stream.reconfigure(line_buffering=number == 2 or stream.isatty())
+    return stream
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
