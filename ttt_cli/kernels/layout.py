@@ -13,6 +13,7 @@ import numpy as np
 from ttt_cli.kernels.compile import flat, kernel
 
 _STRIDE: Final = 2654435761  # prime
+_APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
 
 
 def _fixed(kind):
@@ -135,29 +136,30 @@ def merge_pairs(
 ):  # fmt: skip
     """Fill the columns of the distinct games, with the sums of `weight` and `balance` over equal ones.
 
-    `weight` and `balance` have shape (games,), or (1,) where they are the same for all. Inside a period neighbours
-    are set apart: updates of one player's games wait for each other.
+    `weight` and `balance` have shape (games,), or (1,) where they are the same for all. Inside a period games stay
+    near the others of their first player, whose node is then at hand, but neighbours are set apart: updates of one
+    player's games wait for each other.
     """
-    most = 0
-    for p in range(len(pair_start) - 1):
-        most = max(most, pair_start[p + 1] - pair_start[p])
-    places = np.empty(most, np.int32)
+    places = np.empty(_APART, np.int32)
     one_weight = len(weight) == 1
     one_balance = len(balance) == 1
     for p in range(len(game_start) - 1):
         start = pair_start[p]
         size = pair_start[p + 1] - start
-        for k in range(size):
-            places[k * _STRIDE % size] = k
         k, pair, end = game_start[p], 0, game_start[p + 1]
         while k < end:
+            among = pair % _APART
+            if among == 0:
+                here = min(_APART, size - pair)
+                for other in range(here):
+                    places[other * _STRIDE % here] = other
             i, j, kind = first[order[k]], second[order[k]], code[order[k]]
             total = difference = 0.0
             while k < end and first[order[k]] == i and second[order[k]] == j and code[order[k]] == kind:
                 total += weight[0] if one_weight else weight[order[k]]
                 difference += balance[0] if one_balance else balance[order[k]]
                 k += 1
-            place = start + places[pair]
+            place = start + pair - among + places[among]
             pair += 1
             pair_first[place] = i
             pair_second[place] = j
