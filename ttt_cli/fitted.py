@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -77,10 +78,55 @@ class Histories:
 
 def histories(timeline: Timeline, fit: Fit) -> Histories:
     """Lay out the skills of all periods, inactive ones as their chain has them (`ttt_cli.chains`)."""
+    order, rows = _chains_in_order(timeline)
+    return _laid_out(timeline, fit, order, rows)
+
+
+def parts_of_histories(timeline: Timeline, fit: Fit, most: int) -> Iterator[Histories]:
+    """The same in parts, each of whole players and of at most so many rows, if one player has no more."""
+    order, rows = _chains_in_order(timeline)
+    player = timeline.node_player[order]
+    ends = np.append(np.flatnonzero(np.diff(player)) + 1, len(order))[: len(order)]
+    until = np.cumsum(rows)[ends - 1]
+    begin = done = 0
+    while begin < len(order):
+        last = max(
+            np.searchsorted(until, done + most, side="right") - 1, np.searchsorted(ends, begin, side="right")
+        )
+        end, done = int(ends[last]), int(until[last])
+        yield _laid_out(timeline, fit, order[begin:end], rows[begin:end])
+        begin = end
+
+
+def histories_at_nodes(timeline: Timeline, fit: Fit) -> Histories:
+    """The same in periods with games only."""
+    order, rows = _chains_in_order(timeline)
+    return _laid_out(timeline, fit, order, np.ones_like(rows))
+
+
+def periods_of_histories(timeline: Timeline) -> NDArray[np.int64]:
+    """The numbers of all periods in which anybody has a skill, in order."""
+    if not timeline.n_nodes:
+        return np.empty(0, np.int64)
+    first = int(timeline.node_period.min())
+    later = np.flatnonzero(timeline.previous >= 0)
+    span = int(timeline.node_period.max()) - first + 1
+    began = np.bincount(timeline.node_period[timeline.previous[later]] - first, minlength=span)
+    ended = np.bincount(timeline.node_period[later] - first, minlength=span)
+    inside = np.cumsum(began - ended) > 0
+    inside[timeline.node_period - first] = True
+    return np.flatnonzero(inside) + first
+
+
+def _chains_in_order(timeline: Timeline) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Nodes by player, then period; and the rows that each stands for: itself and the empty periods before it."""
     order = np.lexsort((timeline.node_period, timeline.node_player))
-    period = timeline.node_period[order]
+    period = timeline.node_period[order].astype(np.int64)
     follows = timeline.previous[order] >= 0
-    rows = np.where(follows, np.diff(period, prepend=period[:1]), 1)  # node and the empty periods before it
+    return order, np.where(follows, np.diff(period, prepend=period[:1]), 1)
+
+
+def _laid_out(timeline: Timeline, fit: Fit, order: NDArray[np.int64], rows: NDArray[np.int64]) -> Histories:
     node = np.repeat(order, rows)
     ahead = np.repeat(np.cumsum(rows), rows) - 1 - np.arange(len(node))  # periods until the node
     columns: dict[str, NDArray[np.float64]] = {}

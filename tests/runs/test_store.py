@@ -37,6 +37,15 @@ def test_skills_are_the_histories_with_inactive_years(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_skills_may_be_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    monkeypatch.setattr(store, "ROWS_AT_ONCE", 3)
+    write_small_run(tmp_path / "b.ttt")
+    a, b = (open_run(tmp_path / name) for name in ("a.ttt", "b.ttt"))
+    for table in ("skills", "players", "periods"):
+        assert b.query(f"FROM {table}") == a.query(f"FROM {table}")
+
+
 def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> None:
     write_small_run(tmp_path / "a.ttt")
     columns, rows = open_run(tmp_path / "a.ttt").query("SELECT * FROM players")

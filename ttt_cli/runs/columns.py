@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import Histories
+from ttt_cli.fitted import Histories, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
@@ -26,8 +26,8 @@ def texts(values: Sequence[str]) -> NDArray[np.object_]:
 class Labels:
     """How the periods of histories are written, each worked out once."""
 
-    def __init__(self, timeline: Timeline, history: Histories) -> None:
-        self.numbers = np.unique(history.period)
+    def __init__(self, timeline: Timeline) -> None:
+        self.numbers = periods_of_histories(timeline).astype(np.int32)
         self.texts = texts([timeline.label(number) for number in self.numbers.tolist()])
 
     def of(self, numbers: NDArray[np.int32]) -> NDArray[np.object_]:
@@ -38,6 +38,7 @@ class Labels:
 def player_columns(games: Games, history: Histories, labels: Labels) -> Columns:
     """One row per player, in order: names, spellings to look up, the record and the peak.
 
+    Periods without games may be left out of the histories.
     The peak is the highest mean among the periods with games, the first of equals. None and NaN are what players
     without games lack.
     """
@@ -98,11 +99,11 @@ def _record(games: Games) -> NDArray[np.float64]:
     return (for_white + for_black[::-1]) * (games.weight[0] if alike else 1.0)
 
 
-def skill_columns(games: Games, history: Histories, labels: Labels) -> Columns:
-    """The histories, one row per player and period."""
+def skill_columns(names: NDArray[np.generic], history: Histories, labels: Labels) -> Columns:
+    """Histories, one row per player and period; `names` (players,) of all players."""
     further = {name: column for name, column in history.columns.items() if name not in ("mean", "sd")}
     return {
-        "player": texts(games.players)[history.player],
+        "player": names[history.player],
         "period": labels.of(history.period),
         "period_number": history.period,
         "mean": history.columns["mean"],
