@@ -133,9 +133,10 @@ def test_movetext_beyond_the_limit_is_not_hashed() -> None:
     assert scanned(first + moves) == hash_moves([long[:MOVES_LIMIT]])[0] != hash_moves([long])[0]
 
 
-def test_movetext_beyond_the_limit_of_a_game_written_plainly() -> None:
+@pytest.mark.parametrize("before", ["", 5 * "\f", 5 * "\v"])
+def test_movetext_beyond_the_limit_of_a_game_written_plainly(before: str) -> None:
     """Where a game's movetext begins, and so ends for the hash, does not depend on which reader takes it."""
-    game = TAGS + "Nf3 Nc6\n" * (MOVES_LIMIT // 8) + "a6 1-0\n\n"
+    game = TAGS + before + "Nf3 Nc6\n" * (MOVES_LIMIT // 8) + "a6 1-0\n\n"
     content = (game + game + NEXT.strip() + "\n").encode()
     expected = [code for batch in CompiledScanner().scan([content]) for code in given_moves(batch)]
     assert [code for batch in Scanner().scan([content]) for code in given_moves(batch)] == expected
