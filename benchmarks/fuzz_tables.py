@@ -14,7 +14,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -130,12 +130,12 @@ def checked(content: bytes, chance: random.Random) -> int | None:
     return file.rows
 
 
-def said(read: object, content: bytes, chance: random.Random, large: int) -> object:
+def said(read: Callable[..., Table], content: bytes, chance: random.Random, large: int) -> object:
     """Rows and rejects as texts, or the message of the error."""
     cuts = sorted(chance.randrange(len(content) + 1) for _ in range(3))
     blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
     try:
-        table: Table = read(plain_blocks(blocks, None, "x"), DATA, "x", large)  # type: ignore[operator]
+        table = read(plain_blocks(blocks, None, "x"), DATA, "x", large)
         batches = list(table.batches)
     except TttError as error:
         return str(error)

@@ -1,3 +1,5 @@
+import ctypes
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,3 +38,16 @@ def test_the_wait_is_announced_once_and_not_when_kernels_come_from_the_cache(
     assert any(tmp_path.rglob("*.nbc"))
     in_a_new_process()
     assert said == [compiling.WAIT]
+
+
+def test_an_interrupt_is_not_lost_in_a_callback_of_the_compiler() -> None:
+    """Python prints what a callback of ctypes raises, and goes on."""
+
+    @ctypes.CFUNCTYPE(None)
+    def called_back() -> None:
+        raise KeyboardInterrupt
+
+    before = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt), compiling._interrupts_heard():
+        called_back()
+    assert sys.unraisablehook is before

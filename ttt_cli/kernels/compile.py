@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -70,6 +72,27 @@ class _FirstCompilation(event.Listener):
 _WATCH = _FirstCompilation()
 
 
+@contextmanager
+def _interrupts_heard() -> Iterator[None]:
+    """Raise an interrupt that came while the compiler was calling back, from where Python lets nothing out."""
+    unheard: list[object] = []
+    before = sys.unraisablehook
+
+    def hook(dropped: Any) -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            unheard.append(dropped.object)
+        else:
+            before(dropped)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+    if unheard:
+        raise KeyboardInterrupt
+
+
 def inner(function: _Function) -> _Function:
     """Mark a function that only kernels call: compiled as a part of them."""
     return cast(_Function, numba.njit(**_OPTIONS)(function))
@@ -87,7 +110,7 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
         settings: Any = numba.config
         before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE
         try:
-            with event.install_listener("numba:compile", _WATCH):
+            with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
                 return cast(_Function, numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function))
         finally:
             settings.CACHE_DIR = before

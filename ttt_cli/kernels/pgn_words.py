@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import flat, kernel
+from ttt_cli.kernels.pgn_marks import eight_at
 
 _MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
 _WORD: Final = 8  # bytes
@@ -26,14 +27,7 @@ def _word_at(data, start, stop):
         for k in range(count):
             word |= np.uint64(data[first + np.uint64(k)]) << np.uint64(8 * k)
         return np.int64(word)
-    word = np.uint64(data[first])
-    word |= np.uint64(data[first + np.uint64(1)]) << np.uint64(8)
-    word |= np.uint64(data[first + np.uint64(2)]) << np.uint64(16)
-    word |= np.uint64(data[first + np.uint64(3)]) << np.uint64(24)
-    word |= np.uint64(data[first + np.uint64(4)]) << np.uint64(32)
-    word |= np.uint64(data[first + np.uint64(5)]) << np.uint64(40)
-    word |= np.uint64(data[first + np.uint64(6)]) << np.uint64(48)
-    word |= np.uint64(data[first + np.uint64(7)]) << np.uint64(56)
+    word = eight_at(data, start)
     if count < _WORD:
         word &= (np.uint64(1) << np.uint64(8 * count)) - np.uint64(1)
     return np.int64(word)
