@@ -40,14 +40,25 @@ def test_the_wait_is_announced_once_and_not_when_kernels_come_from_the_cache(
     assert said == [compiling.WAIT]
 
 
-def test_an_interrupt_is_not_lost_in_a_callback_of_the_compiler() -> None:
-    """Python prints what a callback of ctypes raises, and goes on."""
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_an_interrupt_is_not_lost_in_a_callback_of_the_compiler(goes_on: bool) -> None:
+    """Python prints what a callback of ctypes raises, and goes on, as far as the compiler can."""
 
     @ctypes.CFUNCTYPE(None)
     def called_back() -> None:
         raise KeyboardInterrupt
 
+    def compile_something() -> None:
+        called_back()
+        if not goes_on:
+            raise RuntimeError("no compiled object yet")
+
     before = sys.unraisablehook
     with pytest.raises(KeyboardInterrupt), compiling._interrupts_heard():
-        called_back()
+        compile_something()
     assert sys.unraisablehook is before
+
+
+def test_other_errors_of_the_compiler_stay_what_they_are() -> None:
+    with pytest.raises(RuntimeError, match="no room"), compiling._interrupts_heard():
+        raise RuntimeError("no room")

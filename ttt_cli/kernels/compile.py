@@ -87,6 +87,10 @@ def _interrupts_heard() -> Iterator[None]:
     sys.unraisablehook = hook
     try:
         yield
+    except Exception as error:
+        if unheard:  # the compiler misses what the callback did not do
+            raise KeyboardInterrupt from error
+        raise
     finally:
         sys.unraisablehook = before
     if unheard:
