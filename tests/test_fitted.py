@@ -1,7 +1,5 @@
 """Histories: every period from first to last, the inactive ones from the bridge between their neighbours."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 
 from tests.builders import EXACT, fit_rows
-from ttt_cli.fitted import histories, histories_at_nodes, parts_of_histories, periods_of_histories
+from tests.laid_out import histories
+from ttt_cli.fitted import by_player, periods_of_histories, spans
 
 ROWS = [
     (1850, "a", "b", 2),
@@ -104,8 +103,7 @@ def test_no_games_have_no_histories():
     timeline = build_timeline(make_games([]))
     fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
     assert len(histories(timeline, fit).player) == 0
-    assert list(parts_of_histories(timeline, fit, 10)) == []
-    assert len(histories_at_nodes(timeline, fit).player) == len(periods_of_histories(timeline)) == 0
+    assert len(spans(timeline, fit, by_player(timeline)).player) == len(periods_of_histories(timeline)) == 0
     assert fit.log_evidence == 0
 
 
@@ -116,27 +114,22 @@ def test_no_games_have_no_histories():
         ),
         min_size=1,
         max_size=25,
-    ),
-    st.sampled_from([1, 5, 20, 1000]),
+    )
 )
 @settings(max_examples=40)
-def test_parts_are_whole_players_and_together_the_whole(rows, most):
+def test_spans_follow_each_other_from_the_first_game_to_the_last(rows):
     timeline, fit = fit_rows(rows, draw_margin=100)
+    found = spans(timeline, fit, by_player(timeline))
+    played = {}
+    for year, *names, _ in rows:
+        for name in names:
+            played.setdefault(name, {}).setdefault(year, 0)
+            played[name][year] += 1
+    for player, name in enumerate(timeline.players):
+        own = found.player == player
+        years = sorted(played[name])
+        assert found.period[own].tolist() == years
+        assert found.until[own].tolist() == [*years[1:], years[-1] + 1]
+        assert found.games[own].tolist() == [played[name][year] for year in years]
     whole = histories(timeline, fit)
-    parts = list(parts_of_histories(timeline, fit, most))
-    for name in ("player", "period", "games"):
-        assert np.array_equal(np.concatenate([getattr(part, name) for part in parts]), getattr(whole, name))
-    for name, column in whole.columns.items():
-        assert np.array_equal(np.concatenate([part.columns[name] for part in parts]), column)
-    players = [set(part.player.tolist()) for part in parts]
-    assert sum(map(len, players)) == len(set(whole.player.tolist()))
-    assert all(
-        len(part.player) <= most or len(found) == 1 for part, found in zip(parts, players, strict=True)
-    )
-    assert all(len(a.player) + len(b.player) > most for a, b in pairwise(parts) if len(set(b.player)) == 1)
-
-    nodes = histories_at_nodes(timeline, fit)
-    active = whole.games > 0
-    assert np.array_equal(nodes.period, whole.period[active])
-    assert np.array_equal(nodes.columns["sd"], whole.columns["sd"][active])
     assert periods_of_histories(timeline).tolist() == sorted(set(whole.period.tolist()))

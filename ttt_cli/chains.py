@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Nodes = NDArray[np.integer]
+
+
+class Bridge(NamedTuple):
+    """The way from nodes to the next ones of their players, arrays of shape (bridges,).
+
+    After a share s of it the mean has changed by `slope` s and the variance by `rise` s + `bend` s^2, but the sd is at
+    most `most`. Where there is a `prior` sd, this is the variance before the prior is taken in. NaN: there is none.
+    """
+
+    slope: Array
+    rise: Array
+    bend: Array
+    most: float = np.nan
+    prior: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -24,17 +39,11 @@ class Walk:
     covariance: Array
     drift: float
 
-    def between(self, earlier: Nodes, later: Nodes, gone: Array, left: Array) -> tuple[Array, Array]:
-        """Mean and sd so many years after one node and before the next: the bridge between two uncertain ends."""
-        share = gone / (gone + left)
-        rest = 1.0 - share
-        variance = (
-            (rest * self.sd[earlier]) ** 2
-            + (share * self.sd[later]) ** 2
-            + 2.0 * share * rest * self.covariance[later]
-            + self.drift**2 * left * share
-        )
-        return rest * self.mean[earlier] + share * self.mean[later], np.sqrt(variance)
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
+        """What is believed between two uncertain ends, so many years apart."""
+        walked = self.drift**2 * years
+        change = bridge_of_walk(self.sd[earlier], self.sd[later], self.covariance[later], walked)
+        return Bridge(self.mean[later] - self.mean[earlier], *change)
 
 
 @dataclass(frozen=True)
@@ -44,14 +53,10 @@ class Line:
     mean: Array
     sd: Array
 
-    def between(self, earlier: Nodes, later: Nodes, gone: Array, left: Array) -> tuple[Array, Array]:
-        """Mean and sd so many years after one node and before the next."""
-        share = gone / (gone + left)
-        rest = 1.0 - share
-        return (
-            rest * self.mean[earlier] + share * self.mean[later],
-            rest * self.sd[earlier] + share * self.sd[later],
-        )
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
+        """The straight way between the ends, whatever the years."""
+        change = self.sd[later] - self.sd[earlier]
+        return Bridge(self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2)
 
 
 @dataclass(frozen=True)
@@ -70,10 +75,17 @@ class Filter:
     drift: float | Array
     ceiling: float = np.inf
 
-    def between(self, earlier: Nodes, later: Nodes, gone: Array, left: Array) -> tuple[Array, Array]:  # noqa: ARG002
-        """Mean and sd so many years after one node and before the next."""
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
+        """The way from the earlier ends, which knows nothing of the later."""
         drift = np.broadcast_to(self.drift, self.mean.shape)[earlier]
-        return self.mean[earlier], np.minimum(np.sqrt(self.sd[earlier] ** 2 + drift**2 * gone), self.ceiling)
+        still = np.zeros(len(earlier))
+        return Bridge(still, drift**2 * years, still, most=self.ceiling)
 
 
 Chain = Walk | Line | Filter
+
+
+def bridge_of_walk(sd: Array, later_sd: Array, covariance: Array, walked: Array) -> tuple[Array, Array]:
+    """`rise` and `bend` of the variance between ends that know this much, with a walk of that variance between them."""
+    before, after = sd**2, later_sd**2
+    return walked - 2.0 * (before - covariance), before + after - 2.0 * covariance - walked

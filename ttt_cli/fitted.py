@@ -1,8 +1,11 @@
-"""Fit: what a model found, and the histories that follow from it."""
+"""Fit: what a model found, and the histories that follow from it.
+
+A history has a skill in every period from the first to the last game, those between games as their chain has them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.chains import Chain
-from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.quantities import bridge_columns, chain_columns
 from ttt_cli.timeline import Timeline
 
 Kind = Literal["smoothed", "filtered"]
@@ -63,45 +66,64 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Histories:
-    """Every player's skill in every period from the first to the last game; sorted by player, then period.
+class Spans:
+    """What is believed of players from one period with games on, until the next: arrays of shape (spans,).
 
-    `games` is the weighted number of games in the period, 0 in the inactive ones. `columns` holds, in order,
-    `mean`, `sd` and two more per further chain (`draw_margin`, `draw_margin_sd`), all of shape (rows,).
+    `player` is believed so from `period` to before `until`; `games` is the weighted number of games in `period`, with
+    none in the others. `columns` holds, in order, mean and sd in `period` of each chain as `chain_columns` names them,
+    then how they go on from there, as `bridge_columns` does.
     """
 
     player: NDArray[np.int32]
     period: NDArray[np.int32]
+    until: NDArray[np.int32]
     games: NDArray[np.float64]
     columns: dict[str, NDArray[np.float64]]
 
 
-def histories(timeline: Timeline, fit: Fit) -> Histories:
-    """Lay out the skills of all periods, inactive ones as their chain has them (`ttt_cli.chains`)."""
-    order, rows = _chains_in_order(timeline)
-    return _laid_out(timeline, fit, order, rows)
+def later_on(
+    columns: Mapping[str, NDArray[np.float64]], chain: str, ahead: NDArray[np.integer]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and sd of a chain n periods after the beginnings of spans, which have these columns.
+
+    The mean is larger by a n, the variance by b n + c n^2 and the sd at most d. With a prior of sd e this is the
+    variance before the prior is taken in. NaN in d and e: there is none.
+    """
+    mean, sd = (columns[name] for name in chain_columns(chain))
+    step, rise, bend, most, prior = (columns[name] for name in bridge_columns(chain))
+    known = np.where(np.isnan(prior), 0.0, prior**-2)
+    told = sd**-2 - known
+    later = (known + told / (1.0 + told * ahead * (rise + ahead * bend))) ** -0.5
+    return mean + ahead * step, np.where(ahead == 0, sd, np.where(later > most, most, later))
 
 
-def parts_of_histories(timeline: Timeline, fit: Fit, most: int) -> Iterator[Histories]:
-    """The same in parts, each of whole players and of at most so many rows, if one player has no more."""
-    order, rows = _chains_in_order(timeline)
-    player = timeline.node_player[order]
-    ends = np.append(np.flatnonzero(np.diff(player)) + 1, len(order))[: len(order)]
-    until = np.cumsum(rows)[ends - 1]
-    begin = done = 0
-    while begin < len(order):
-        last = max(
-            np.searchsorted(until, done + most, side="right") - 1, np.searchsorted(ends, begin, side="right")
-        )
-        end, done = int(ends[last]), int(until[last])
-        yield _laid_out(timeline, fit, order[begin:end], rows[begin:end])
-        begin = end
+def by_player(timeline: Timeline) -> NDArray[np.int64]:
+    """The nodes in order of player, then period."""
+    return np.argsort(timeline.node_player, kind="stable")
 
 
-def histories_at_nodes(timeline: Timeline, fit: Fit) -> Histories:
-    """The same in periods with games only."""
-    order, rows = _chains_in_order(timeline)
-    return _laid_out(timeline, fit, order, np.ones_like(rows))
+def spans(timeline: Timeline, fit: Fit, nodes: NDArray[np.int64]) -> Spans:
+    """The spans that begin at some nodes."""
+    following = timeline.next[nodes]
+    begin = timeline.node_period[nodes]
+    until = np.where(following >= 0, timeline.node_period[following], begin + 1)
+    bridged = np.flatnonzero(until - begin > 1)
+    earlier, later = nodes[bridged], following[bridged]
+    steps = (until - begin)[bridged].astype(np.float64)
+    starts: dict[str, NDArray[np.float64]] = {}
+    bridges: dict[str, NDArray[np.float64]] = {}
+    for name, chain in fit.chains.items():
+        for column, values in zip(chain_columns(name), (chain.mean, chain.sd), strict=True):
+            starts[column] = values[nodes]
+        bridge = chain.bridge(earlier, later, timeline.gap_years[later])
+        changes = bridge.slope / steps, bridge.rise / steps, bridge.bend / steps**2
+        *names, most, prior = bridge_columns(name)
+        for column, change in zip(names, changes, strict=True):
+            bridges[column] = np.zeros(len(nodes))
+            bridges[column][bridged] = change
+        bridges[most], bridges[prior] = np.full((2, len(nodes)), [[bridge.most], [bridge.prior]])
+    played = timeline.node_games[nodes]
+    return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | bridges)
 
 
 def periods_of_histories(timeline: Timeline) -> NDArray[np.int64]:
@@ -116,41 +138,3 @@ def periods_of_histories(timeline: Timeline) -> NDArray[np.int64]:
     inside = np.cumsum(began - ended) > 0
     inside[timeline.node_period - first] = True
     return np.flatnonzero(inside) + first
-
-
-def _chains_in_order(timeline: Timeline) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Nodes by player, then period; and the rows that each stands for: itself and the empty periods before it."""
-    order = np.lexsort((timeline.node_period, timeline.node_player))
-    period = timeline.node_period[order].astype(np.int64)
-    follows = timeline.previous[order] >= 0
-    return order, np.where(follows, np.diff(period, prepend=period[:1]), 1)
-
-
-def _laid_out(timeline: Timeline, fit: Fit, order: NDArray[np.int64], rows: NDArray[np.int64]) -> Histories:
-    node = np.repeat(order, rows)
-    ahead = np.repeat(np.cumsum(rows), rows) - 1 - np.arange(len(node))  # periods until the node
-    columns: dict[str, NDArray[np.float64]] = {}
-    for name, chain in fit.chains.items():
-        mean, sd = _at(timeline, chain, node, ahead)
-        columns["mean" if name == "skill" else name] = mean
-        columns["sd" if name == "skill" else f"{name}_sd"] = sd
-    return Histories(
-        player=timeline.node_player[node],
-        period=(timeline.node_period[node] - ahead).astype(np.int32),
-        games=np.where(ahead == 0, timeline.node_games[node], 0.0),
-        columns=columns,
-    )
-
-
-def _at(
-    timeline: Timeline, chain: Chain, node: NDArray[np.int64], ahead: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and sd so many periods ahead of nodes."""
-    mean, sd = chain.mean[node], chain.sd[node]
-    idle = np.flatnonzero(ahead)
-    if len(idle):
-        later = node[idle]
-        left = ahead[idle] / STEPS_PER_YEAR[timeline.period]
-        gone = timeline.gap_years[later] - left
-        mean[idle], sd[idle] = chain.between(timeline.previous[later], later, gone, left)
-    return mean, sd

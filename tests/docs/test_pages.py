@@ -123,7 +123,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     page = read("runs.md")
     run = open_run(run_of_classics)
     tables = {name for (name,) in run.query("SELECT table_name FROM duckdb_tables()")[1]}
-    for table in ("skills", "players", "games", "evidence"):
+    for table in ("skills", "players", "games", "spans", "evidence"):
         described = words(first_cells(section(page, f"### {table}")))
         assert described == list(run.query(f"FROM {table} LIMIT 0")[0])
     report = section(page, "### inputs, dropped, noticed, problems")
@@ -137,7 +137,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
     assert tables == {
-        "skills",
+        "spans",
         "players",
         "game_rows",
         "names",

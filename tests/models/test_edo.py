@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import EXACT, fit_rows, historical, make_games, skills
+from tests.laid_out import histories
 from tests.reference import edo_plain
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast import known_before
-from ttt_cli.fitted import histories
 from ttt_cli.models import edo
 from ttt_cli.timeline import build_timeline
 

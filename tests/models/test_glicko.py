@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import EXACT, fit_rows, make_games, skills
+from tests.laid_out import histories
 from tests.reference.glicko_plain import glicko, smoothed
 from ttt_cli.chains import Filter
-from ttt_cli.fitted import histories
 from ttt_cli.models import glicko as model
 from ttt_cli.timeline import build_timeline
 

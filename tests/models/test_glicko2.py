@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import EXACT, fit_rows, make_games, skills
+from tests.laid_out import histories
 from tests.reference.glicko_plain import UNIT, glicko2
-from ttt_cli.fitted import histories
 from ttt_cli.models import glicko2 as model
 from ttt_cli.timeline import build_timeline
 

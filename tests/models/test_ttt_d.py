@@ -7,12 +7,12 @@ import pytest
 from scipy.special import ndtr
 
 from tests.builders import EXACT, fit_rows, historical, make_games
+from tests.laid_out import histories
 from tests.reference.ttt_d_ep import Model, SlowTTTD
 from tests.reference.ttt_d_exact import log_evidence, sampled_log_evidence
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.fitted import histories
 from ttt_cli.models import ttt_d
 from ttt_cli.models.resolve import resolve
 from ttt_cli.timeline import build_timeline

@@ -258,10 +258,9 @@ def test_no_games_at_all():
 def test_idle_years_lead_from_one_belief_to_the_next():
     rows = [(1900, "a", "b", 2), (1904, "a", "b", 1)]
     chain = fitted(rows)[1].chains["skill"]
-    first, second = np.array([0]), np.array([2])
-    for years, expected in ((0.0, chain.sd[0]), (4.0, chain.before_sd[2])):
-        mean, sd = chain.between(first, second, np.array([years]), np.array([4.0 - years]))
-        assert (mean[0], sd[0]) == pytest.approx((chain.mean[0], expected))
+    slope, rise, bend, *_ = chain.bridge(np.array([0]), np.array([2]), np.array([4.0]))
+    assert (slope[0], bend[0]) == (0, 0)
+    assert chain.sd[0] ** 2 + rise[0] == pytest.approx(chain.before_sd[2] ** 2)
     told = (150**2 - chain.sd[2:] ** 2) / (chain.sd[2:] * 150) ** 2 * math.exp(-0.3)
     assert np.hypot(chain.sd[2:], chain.drift[2:]) == pytest.approx((150**-2 + told) ** -0.5)
 

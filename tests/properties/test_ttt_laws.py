@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import fit_rows, make_games, skills
+from tests.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import histories
 from ttt_cli.models import ttt
 from ttt_cli.timeline import build_timeline
 

@@ -5,7 +5,7 @@ from handmade import RECORDS, fit_of, games_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttt_cli.fitted import histories
+from ttt_cli.fitted import by_player, spans
 from ttt_cli.runs.columns import Labels, player_columns
 from ttt_cli.timeline import build_timeline
 
@@ -26,7 +26,7 @@ def test_records_are_the_weighted_results(data: st.DataObject) -> None:
         expected[outcome, games.players.index(white)] += weight
         expected[2 - outcome, games.players.index(black)] += weight
     timeline = build_timeline(games)
-    history = histories(timeline, fit_of(timeline))
-    found = player_columns(games, history, Labels(timeline))
+    nodes = spans(timeline, fit_of(timeline), by_player(timeline))
+    found = player_columns(games, nodes, Labels(timeline))
     assert np.array_equal([found["losses"], found["draws"], found["wins"]], expected)
     assert np.array_equal(found["games"], expected.sum(axis=0))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 
+from tests.laid_out import histories
 from ttt_cli.chains import Line
 from ttt_cli.errors import RunError
-from ttt_cli.fitted import histories
 from ttt_cli.games.table import Games
 from ttt_cli.runs import store
 from ttt_cli.runs.destination import check_destination
@@ -35,15 +35,6 @@ def test_skills_are_the_histories_with_inactive_years(tmp_path: Path) -> None:
     assert [(row[1], row[5]) for row in rows if row[0] == "Anderssen, Adolf"] == [
         ("1858", 3), ("1859", 0), ("1860", 0), ("1861", 1), ("1862", 1),
     ]  # fmt: skip
-
-
-def test_skills_may_be_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_small_run(tmp_path / "a.ttt")
-    monkeypatch.setattr(store, "ROWS_AT_ONCE", 3)
-    write_small_run(tmp_path / "b.ttt")
-    a, b = (open_run(tmp_path / name) for name in ("a.ttt", "b.ttt"))
-    for table in ("skills", "players", "periods"):
-        assert b.query(f"FROM {table}") == a.query(f"FROM {table}")
 
 
 def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> None:

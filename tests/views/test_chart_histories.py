@@ -1,9 +1,10 @@
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
+from handmade import CONFIG, fit_of, games_of, write_small_run
 
-from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.histories import History, Point, histories, leading_players, year_of
 
 
@@ -38,6 +39,16 @@ def test_stretches_share_their_ends_and_tell_gaps_from_games() -> None:
 
 def test_one_period_is_no_stretch() -> None:
     assert list(History("A", (Point("1858", 1858.0, 0.0, 1.0, 1),)).stretches()) == []
+
+
+def test_of_days_without_games_the_first_of_each_month_is_drawn() -> None:
+    games = games_of([("1858-01-30", "A, a", "B, b", "1-0"), ("1858-03-20", "B, b", "A, a", "1-0")])
+    timeline = build_timeline(games, "day")
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    (history,) = histories(run, ["A, a"])
+    assert [(point.period, point.games) for point in history.points] == [
+        ("1858-01-30", 1), ("1858-02-01", 0), ("1858-03-01", 0), ("1858-03-20", 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def test_a_period_without_anybody_says_what_there_is(run: Run) -> None:
 
 
 def counting(run: Run, filters: Filters, year: int) -> list[str]:
-    condition, values = filters.in_period(run, year)
-    rows = run.query(f"SELECT player FROM skills WHERE {condition} ORDER BY player", values)[1]
+    counting, values = filters.between(run, year, year)
+    rows = run.query(f"SELECT player FROM ({counting}) ORDER BY player", values)[1]
     return [player for (player,) in rows]
 
 
@@ -71,10 +71,12 @@ def test_who_counts_in_a_period(run: Run) -> None:
 @pytest.mark.parametrize("filters", [
     Filters(None), Filters(0), Filters(1), Filters(2), Filters(4), Filters(2, 3), Filters(2, 0, 51.0)
 ])  # fmt: skip
-def test_everywhere_is_every_period_by_itself(run: Run, filters: Filters) -> None:
-    rows, values = filters.everywhere(run)
-    found = run.query(f"SELECT period_number, player FROM ({rows}) ORDER BY ALL", values)[1]
-    assert found == [(year, player) for year in range(1850, 1860) for player in counting(run, filters, year)]
+def test_many_periods_are_every_one_by_itself(run: Run, filters: Filters) -> None:
+    for first, last in ((1850, 1859), (1852, 1856), (1840, 1851)):
+        rows, values = filters.between(run, first, last)
+        found = run.query(f"SELECT period_number, player FROM ({rows}) ORDER BY ALL", values)[1]
+        years = range(max(first, 1850), last + 1)
+        assert found == [(year, player) for year in years for player in counting(run, filters, year)]
 
 
 def test_years_are_steps_of_the_run(run: Run) -> None:

@@ -108,7 +108,7 @@ def test_few_candidates_find_the_same_best_years(run: Run, number: int | None) -
         assert list(best_years(run, Filters(), 2, number).rows) == expected
 
 
-def test_leaders_and_their_reigns(run: Run) -> None:
+def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     found = leaders(run, Filters(0))
     assert [(one.period, one.player) for one in found] == [
         ("1850", "A"), ("1851", "A"), ("1853", "B"), ("1856", "C"), ("1857", "D"), ("1859", "D"),
@@ -127,6 +127,9 @@ def test_leaders_and_their_reigns(run: Run) -> None:
     assert (rows[0][4], rows[0][8]) == pytest.approx((sum(chances) / 2, min(chances)))
     assert rows[0][5:7] == (1600.0, 50.0)
     assert [row[:2] for row in leader_rows(run, Filters(0)).rows] == [(o.period, o.player) for o in found]
+    for at_once in (1, 2, 3):
+        monkeypatch.setattr("ttt_cli.views.leaders._AT_ONCE", at_once)
+        assert leaders(run, Filters(0)) == found
 
 
 def test_with_the_default_reigns_last_through_short_gaps(run: Run) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.chains import Line
+from ttt_cli.chains import Bridge, Line, Nodes, bridge_of_walk
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.anchor import anchored_rating
@@ -92,20 +92,12 @@ class Adjusted(Line):
     drift: Array
     prior_sd: float
 
-    def between(
-        self, earlier: NDArray[np.integer], later: NDArray[np.integer], gone: Array, left: Array
-    ) -> tuple[Array, Array]:
-        """Mean and sd so many years after one node and before the next."""
-        share = gone / (gone + left)
-        rest = 1.0 - share
-        variance = (
-            (rest * self.raw_sd[earlier]) ** 2
-            + (share * self.raw_sd[later]) ** 2
-            + 2.0 * share * rest * self.covariance[later]
-            + self.drift[later] ** 2 * left * share
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
+        """What is believed between two uncertain ends, so many years apart."""
+        raw = bridge_of_walk(
+            self.raw_sd[earlier], self.raw_sd[later], self.covariance[later], self.drift[later] ** 2 * years
         )
-        mean = rest * self.mean[earlier] + share * self.mean[later]
-        return mean, 1.0 / np.sqrt(1.0 / variance + self.prior_sd**-2)
+        return Bridge(self.mean[later] - self.mean[earlier], *raw, prior=self.prior_sd)
 
 
 def fit(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.chains import Filter, Nodes, Walk
+from ttt_cli.chains import Bridge, Filter, Nodes, Walk
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models import deviations
@@ -53,11 +53,10 @@ class Smoothed(Filter):
 
     covariance: Array
 
-    def between(self, earlier: Nodes, later: Nodes, gone: Array, left: Array) -> tuple[Array, Array]:
-        """Mean and sd so many years after one node and before the next, the sd at most the ceiling."""
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
+        """The way between two uncertain ends, the sd at most the ceiling."""
         walk = Walk(self.mean, self.sd, self.covariance, float(self.drift))
-        mean, sd = walk.between(earlier, later, gone, left)
-        return mean, np.minimum(sd, self.ceiling)
+        return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
 
 
 def fit(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import Histories, periods_of_histories
+from ttt_cli.fitted import Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
@@ -35,26 +35,25 @@ class Labels:
         return self.texts[np.searchsorted(self.numbers, numbers)]
 
 
-def player_columns(games: Games, history: Histories, labels: Labels) -> Columns:
+def player_columns(games: Games, spans: Spans, labels: Labels) -> Columns:
     """One row per player, in order: names, spellings to look up, the record and the peak.
 
-    Periods without games may be left out of the histories.
-    The peak is the highest mean among the periods with games, the first of equals. None and NaN are what players
-    without games lack.
+    `spans` are those of all nodes, by player. The peak is the highest mean among the periods with games, the first of
+    equals. None and NaN are what players without games lack.
     """
     n = len(games.players)
-    start = np.flatnonzero(np.diff(history.player, prepend=-1))
-    end = np.append(start[1:], len(history.player))[: len(start)] - 1
-    peak = _peaks(history)
+    start = np.flatnonzero(np.diff(spans.player, prepend=-1))
+    end = np.append(start[1:], len(spans.player))[: len(start)] - 1
+    peak = _peaks(spans)
 
     def labelled(rows: NDArray[np.int64]) -> NDArray[np.object_]:
         found = np.full(n, None, dtype=object)
-        found[history.player[rows]] = labels.of(history.period[rows])
+        found[spans.player[rows]] = labels.of(spans.period[rows])
         return found
 
     def numbers(column: str) -> NDArray[np.float64]:
         found = np.full(n, np.nan)
-        found[history.player[peak]] = history.columns[column][peak]
+        found[spans.player[peak]] = spans.columns[column][peak]
         return found
 
     losses, draws, wins = _record(games)
@@ -75,10 +74,10 @@ def player_columns(games: Games, history: Histories, labels: Labels) -> Columns:
     }
 
 
-def _peaks(history: Histories) -> NDArray[np.int64]:
+def _peaks(spans: Spans) -> NDArray[np.int64]:
     """The row of each player's highest mean among the periods with games, the first of equals."""
-    active = np.flatnonzero(history.games > 0)
-    player, mean = history.player[active], history.columns["mean"][active]
+    active = np.flatnonzero(spans.games > 0)
+    player, mean = spans.player[active], spans.columns["mean"][active]
     start = np.flatnonzero(np.diff(player, prepend=-1))
     if not len(start):
         return active
@@ -99,17 +98,14 @@ def _record(games: Games) -> NDArray[np.float64]:
     return (for_white + for_black[::-1]) * (games.weight[0] if alike else 1.0)
 
 
-def skill_columns(names: NDArray[np.generic], history: Histories, labels: Labels) -> Columns:
-    """Histories, one row per player and period; `names` (players,) of all players."""
-    further = {name: column for name, column in history.columns.items() if name not in ("mean", "sd")}
+def span_columns(names: NDArray[np.generic], spans: Spans) -> Columns:
+    """One row per span; `names` (players,) of all players."""
     return {
-        "player": names[history.player],
-        "period": labels.of(history.period),
-        "period_number": history.period,
-        "mean": history.columns["mean"],
-        "sd": history.columns["sd"],
-        "games": history.games,
-        **further,
+        "player": names[spans.player],
+        "period_number": spans.period,
+        "until": spans.until,
+        "games": spans.games,
+        **spans.columns,
     }
 
 

@@ -103,12 +103,18 @@ class Run:
             return _names(result), result.fetchall()
 
     def arrays(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
-        """The columns of a SQL query as numpy arrays, for many rows; no value may be missing."""
+        """The columns of a SQL query as numpy arrays, for many rows.
+
+        A missing number of type DOUBLE is NaN; nothing else may be missing.
+        """
         import numpy as np
 
         with self._open() as connection, translated(self.path):
             columns: dict[str, Any] = connection.execute(sql, list(parameters)).fetchnumpy()
-            return {name: np.ma.getdata(column) for name, column in columns.items()}
+        return {
+            name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
+            for name, column in columns.items()
+        }
 
     def stream(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, Iterator[Row]]:
         """As `query`, but the rows come one by one; the file stays open until the last one."""

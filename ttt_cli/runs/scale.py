@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.runs.lookup import Query, find_player
+from ttt_cli.runs.schema import SKILL_VIEWS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -67,18 +68,21 @@ class Scale:
         }
 
     def install(self, connection: DuckDBPyConnection) -> None:
-        """Let queries for `skills` and `players` on this connection find them on this scale."""
+        """Let queries for skills and players on this connection find them on this scale."""
         database = own_database(connection)
         names = [row[0] for row in connection.execute("DESCRIBE skills").fetchall()]
-        further = [name for name in names if name not in _UNSCALED]
-        for table, replaced in (
-            ("skills", ["mean", *further]),
-            ("players", ["peak_mean", "peak_sd"]),
-        ):
-            parts = ", ".join(f"{self._shown(name)} AS {name}" for name in replaced)
-            connection.execute(
-                f"CREATE TEMP VIEW {table} AS SELECT * REPLACE ({parts}) FROM {database}.main.{table}"
-            )
+        skills = self._replaced(["mean", *(name for name in names if name not in _UNSCALED)])
+        players = self._replaced(["peak_mean", "peak_sd"])
+        connection.execute(f"""
+            CREATE TEMP MACRO skills_within(low, high, idle) AS TABLE
+            {skills} FROM {database}.main.skills_within(low, high, idle);
+            CREATE TEMP VIEW players AS {players} FROM {database}.main.players;
+            {SKILL_VIEWS.replace("CREATE", "CREATE TEMP")}
+        """)
+
+    def _replaced(self, columns: Sequence[str]) -> str:
+        parts = ", ".join(f"{self._shown(name)} AS {name}" for name in columns)
+        return f"SELECT * REPLACE ({parts})"
 
     def _shown(self, column: str) -> str:
         shift = f" + {self.shift!r}" if column in ("mean", "peak_mean") else ""

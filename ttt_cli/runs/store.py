@@ -6,29 +6,26 @@ import os
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ttt_cli import __version__
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
-from ttt_cli.fitted import Fit, histories_at_nodes, parts_of_histories
+from ttt_cli.fitted import Fit, by_player, spans
 from ttt_cli.games.table import Games, ReadReport
-from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, skill_columns, texts
+from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, span_columns, texts
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.meta import RunMeta, canonical, to_json
-from ttt_cli.runs.schema import ALIASES, CREATE, FORMAT
+from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from ttt_cli.config.schema import Config
-
-
-ROWS_AT_ONCE: Final = 2_000_000  # of skills: by days there may be a hundred times as many as games
 
 
 def write_run(
@@ -54,19 +51,17 @@ def write_run(
 
 def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
     """Create and fill all tables of a run in an empty database."""
-    nodes = histories_at_nodes(timeline, fit)
-    further = "".join(f", {name} DOUBLE" for name in list(nodes.columns)[2:])
     whole = bool((games.weight % 1 == 0).all())
-    connection.execute(CREATE.format(count="BIGINT" if whole else "DOUBLE", further=further))
+    connection.execute(definitions(list(fit.chains), timeline.period, whole=whole))
     labels, names = Labels(timeline), texts(games.players)
     ids = np.arange(len(games.players), dtype=np.int32)
     _insert(connection, "names", {"id": ids, "player": names})
     _insert(connection, "periods", {"period_number": labels.numbers, "period": labels.texts})
     _insert_report(connection, games.report)
     _insert(connection, "game_rows", game_columns(games, timeline))
-    for part in parts_of_histories(timeline, fit, ROWS_AT_ONCE):
-        _insert(connection, "skills", skill_columns(names, part, labels))
-    _insert(connection, "players", player_columns(games, nodes, labels))
+    all_spans = spans(timeline, fit, by_player(timeline))
+    _insert(connection, "spans", span_columns(names, all_spans))
+    _insert(connection, "players", player_columns(games, all_spans, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
     point = (canonical(config.model.params), to_json(fit.params), meta.log_evidence)

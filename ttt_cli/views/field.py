@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 ACTIVE_YEARS: Final = 2.0
-# Rows come by player and period without gaps, and every player's first has games: so many rows, so many periods.
-_IDLE: Final = "place - max(CASE WHEN games > 0 THEN place END) OVER (ROWS UNBOUNDED PRECEDING)"
-_PLACED: Final = "SELECT *, row_number() OVER () AS place FROM skills"
 
 
 @dataclass(frozen=True)
@@ -53,22 +50,11 @@ class Filters:
             values.append(self.max_sd)
         return " AND ".join(conditions), values
 
-    def in_period(self, run: Run, number: int) -> tuple[str, list[Any]]:
-        """The same with the activity before one period, which the rows are then held to."""
+    def between(self, run: Run, first: int, last: int) -> tuple[str, list[Any]]:
+        """A SQL query for the rows of skills from one period to another that count in theirs, and its values."""
+        idle = None if self.active is None else self.active_steps(run)
         condition, values = self.rules()
-        if self.active is not None:
-            active = "SELECT player FROM skills WHERE games > 0 AND period_number BETWEEN ? AND ?"
-            condition = f"player IN ({active}) AND {condition}"
-            values = [number - self.active_steps(run), number, *values]
-        return f"period_number = ? AND {condition}", [number, *values]
-
-    def everywhere(self, run: Run) -> tuple[str, list[Any]]:
-        """A SQL query for the rows of skills that count in their period, and its values."""
-        condition, values = self.rules()
-        if self.active is None:
-            return f"SELECT * FROM skills WHERE {condition}", values
-        rows = f"SELECT *, {_IDLE} AS idle FROM ({_PLACED})"
-        return f"SELECT * FROM ({rows}) WHERE idle <= ? AND {condition}", [self.active_steps(run), *values]
+        return f"SELECT * FROM skills_within(?, ?, ?) WHERE {condition}", [first, last, idle, *values]
 
     def active_steps(self, run: Run) -> int:
         """Periods for which a player counts as active after the last game."""
@@ -86,10 +72,10 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
     A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
     `1872-06` the year in a run of years. Raises LookupFailed when there are no skills then.
     """
-    whose, values = ("player = ?", [player]) if player is not None else ("true", [])
+    table, whose, values = ("periods", "true", []) if player is None else ("skills", "player = ?", [player])
     if at is None and player is None:
         at = run.meta.last
-    query = f"SELECT arg_max(period, period_number), max(period_number) FROM skills WHERE {whose}"
+    query = f"SELECT arg_max(period, period_number), max(period_number) FROM {table} WHERE {whose}"
     condition, wanted = _means(at.strip() if at else None)
     (label, number), *_ = run.query(f"{query} AND {condition}", [*values, *wanted])[1]
     if label is None:

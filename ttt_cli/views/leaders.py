@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.field import Filters
@@ -15,13 +15,15 @@ from ttt_cli.views.top import DECIMALS, INDEPENDENT
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
-_FIRST = """
+_FIRST: Final = """
 SELECT period_number, any_value(period), arg_max(player, mean), arg_max(games, mean)
 FROM ({rows}) GROUP BY period_number ORDER BY period_number
 """
-_FIELD = (
+_FIELD: Final = (
     "SELECT period_number, mean, coalesce(sd, -1.0) AS sd FROM ({rows}) ORDER BY period_number, mean DESC"
 )
+_PERIODS: Final = "SELECT period_number FROM periods ORDER BY period_number"
+_AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times as many rows as games
 
 
 @dataclass(frozen=True)
@@ -43,25 +45,33 @@ class Leader:
 
 def leaders(run: Run, filters: Filters) -> list[Leader]:
     """The leader of every period in which anybody counts. Raises LookupFailed when there is none."""
+    found: list[Leader] = []
+    with run:
+        periods = [number for (number,) in run.query(_PERIODS)[1]]
+        for begin in range(0, len(periods), _AT_ONCE):
+            part = periods[begin : begin + _AT_ONCE]
+            found += _leaders(run, *filters.between(run, part[0], part[-1]))
+    if not found:
+        raise LookupFailed("nobody counts in any period", hint="relax --min-games or --max-sd")
+    return found
+
+
+def _leaders(run: Run, rows: str, values: Sequence[Any]) -> Iterator[Leader]:
+    """The leaders among the rows of skills of a SQL query."""
     import numpy as np
 
     from ttt_cli.views.contention import best_probabilities
 
-    rows, values = filters.everywhere(run)
     field = run.arrays(_FIELD.format(rows=rows), values)
     starts = np.flatnonzero(np.diff(field["period_number"], prepend=np.iinfo(np.int32).min))
-    ends = [*starts[1:], len(field["mean"])]
+    ends = np.append(starts[1:], len(field["mean"]))[: len(starts)]
     firsts = run.query(_FIRST.format(rows=rows), values)[1]
-    if not firsts:
-        raise LookupFailed("nobody counts in any period", hint="relax --min-games or --max-sd")
-    found = []
     for (number, label, player, games), start, end in zip(firsts, starts, ends, strict=True):
         mean, sd = field["mean"][start:end], field["sd"][start:end]
         known = sd.min() >= 0.0
         p_best = float(best_probabilities(mean, sd, np.array([0]))[0]) if known else None
         own = float(sd[0]) if known else None
-        found.append(Leader(number, label, player, float(mean[0]), own, games, p_best, end - start))
-    return found
+        yield Leader(number, label, player, float(mean[0]), own, games, p_best, end - start)
 
 
 def leader_rows(run: Run, filters: Filters) -> Rows:

@@ -23,8 +23,8 @@ WITH of AS (
     FROM games WHERE (white_id = ? OR black_id = ?) {further})
 SELECT of.period, date, is_white, opponent, CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight,
        file, line, own, their
-FROM of JOIN skills own ON own.player = ? AND own.period_number = of.period_number
-JOIN skills their ON their.player = opponent AND their.period_number = of.period_number
+FROM of JOIN nodes own ON own.player = ? AND own.period_number = of.period_number
+JOIN nodes their ON their.player = opponent AND their.period_number = of.period_number
 ORDER BY of.period_number, date, file, line
 """
 

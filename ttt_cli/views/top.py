@@ -26,11 +26,11 @@ def ranking(run: Run, at: str | None, filters: Filters, number: int | None) -> R
     """
     with run:
         label, period = find_period(run, at)
-        condition, values = filters.in_period(run, period)
+        counting, values = filters.between(run, period, period)
         limit = "" if number is None else f" LIMIT {number:d}"
         order = f"ORDER BY mean DESC, player{limit}"
-        _, top = run.query(f"SELECT player, mean, sd, games FROM skills WHERE {condition} {order}", values)
-        _, field = run.query(f"SELECT list(mean), list(sd) FROM skills WHERE {condition}", values)
+        _, top = run.query(f"SELECT player, mean, sd, games FROM ({counting}) {order}", values)
+        _, field = run.query(f"SELECT list(mean), list(sd) FROM ({counting})", values)
     if not top:
         raise LookupFailed(f"nobody counts in {label}", hint=_wider(filters))
     best = _best_probabilities(field[0], [row[1:3] for row in top])
@@ -59,10 +59,10 @@ def peaks(run: Run, filters: Filters, number: int | None) -> Rows:
         _, found = run.query(f"{peak} WHERE peak_mean IS NOT NULL AND games >= ? {order}", values)
     else:
         condition, values = filters.rules()
-        peak = "SELECT player, arg_max(struct_pack(period, sd), mean) AS at, max(mean) AS top FROM skills"
+        peak = "SELECT player, arg_max(struct_pack(period, sd), mean) AS at, max(mean) AS top FROM nodes"
         _, found = run.query(
             "SELECT p.player, p.at.period, p.top, p.at.sd, players.games"
-            f" FROM ({peak} WHERE games > 0 AND {condition} GROUP BY player) p JOIN players USING (player)"
+            f" FROM ({peak} WHERE {condition} GROUP BY player) p JOIN players USING (player)"
             f" ORDER BY p.top DESC, p.player{limit}",
             values,
         )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
-from ttt_cli.views.charts.histories import year_of
+from ttt_cli.views.charts.histories import drawn_when_idle, year_of
 from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
 from ttt_cli.views.scale import axis_title
 from ttt_cli.views.settled import settled_sd
@@ -22,10 +22,11 @@ SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
 FROM game_rows JOIN periods USING (period_number) GROUP BY year ORDER BY year
 """
 _TOP: Final = """
-SELECT period, period_number, avg(mean), max(mean), arg_max(player, mean) FROM (
-    SELECT skills.*, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
-    FROM skills JOIN players USING (player) WHERE players.games >= ? AND coalesce(sd, 0) <= ?)
-WHERE place <= ? GROUP BY period, period_number HAVING count(*) = ? ORDER BY period_number
+SELECT period, period_number, list_avg(best), best[1], leader FROM (
+    SELECT period_number, max(mean, {count:d}) AS best, arg_max(player, mean) AS leader FROM skills
+    WHERE {drawn} AND player IN (SELECT player FROM players WHERE games >= ?) AND coalesce(sd, 0) <= ?
+    GROUP BY period_number HAVING count(*) >= {count:d})
+JOIN periods USING (period_number) ORDER BY period_number
 """
 
 
@@ -53,13 +54,15 @@ def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerCha
     """The mean skill of the best `count` in every period, and the number one's.
 
     A player counts from the first to the last game, with `min_games` games or more in the run, while the sd is
-    settled (`ttt_cli.views.settled`); periods with fewer than `count` players are left out.
+    settled (`ttt_cli.views.settled`); periods with fewer than `count` players are left out, and all days but the first
+    of each month.
     Raises LookupFailed when none is left.
     """
     import altair as alt
 
     settled = settled_sd(run)
-    rows = run.query(_TOP, [min_games, math.inf if settled is None else settled, count, count])[1]
+    top = _TOP.format(count=count, drawn=drawn_when_idle(run))
+    rows = run.query(top, [min_games, math.inf if settled is None else settled])[1]
     if not rows:
         raise LookupFailed(
             f"no {run.meta.period} has {count} players with {min_games} games in the run",

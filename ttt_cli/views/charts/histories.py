@@ -12,13 +12,12 @@ if TYPE_CHECKING:
 _EPOCH: Final = {"week": 1970.0, "day": 1970.0}  # years are numbered from 0, these steps from 1970
 _SKILLS: Final = """
 SELECT player, period, period_number, mean, coalesce(sd, 0.0), games, {margin}
-FROM skills WHERE player IN (SELECT unnest(?)) ORDER BY player, period_number
+FROM skills WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {drawn}) ORDER BY player, period_number
 """
 _LEADERS: Final = """
 SELECT player FROM (
     SELECT period_number, arg_max(player, mean) AS player
-    FROM skills JOIN players USING (player)
-    WHERE skills.games > 0 AND players.games >= ? GROUP BY period_number)
+    FROM nodes JOIN players USING (player) WHERE players.games >= ? GROUP BY period_number)
 GROUP BY player ORDER BY count(*) DESC, player LIMIT ?
 """
 
@@ -40,7 +39,10 @@ class Point:
 
 @dataclass(frozen=True)
 class History:
-    """One player's points in order of time, every period from the first to the last; never empty."""
+    """One player's points in order of time, from the first to the last period; never empty.
+
+    All periods are there, but of days without games only the first of each month.
+    """
 
     player: str
     points: tuple[Point, ...]
@@ -69,12 +71,19 @@ def year_of(number: int, period: str) -> float:
     return _EPOCH.get(period, 0.0) + number / steps[period]
 
 
+def drawn_when_idle(run: Run) -> str:
+    """The SQL condition on a row of skills for being drawn without games, too: of days the first of a month."""
+    if run.meta.period != "day":
+        return "true"
+    return "day(DATE '1970-01-01' + period_number) = 1"
+
+
 def histories(run: Run, players: Sequence[str]) -> list[History]:
     """The histories of players by their exact names, in the order given; those without any are left out."""
     with run:
         columns, _ = run.query("SELECT * FROM skills LIMIT 0")
         margin = "draw_margin" if "draw_margin" in columns else "NULL"
-        _, rows = run.query(_SKILLS.format(margin=margin), [list(players)])
+        _, rows = run.query(_SKILLS.format(margin=margin, drawn=drawn_when_idle(run)), [list(players)])
         period = run.meta.period
     points: dict[str, list[Point]] = {}
     for player, label, number, *values in rows:

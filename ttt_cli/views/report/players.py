@@ -19,10 +19,8 @@ _OFFSET_BYTES: Final = 6
 _MOST_NUMBERED: Final = 1e15
 # Of the periods without games, the first of a year is enough to draw the way between.
 _KEPT: Final = """
-SELECT * FROM (
-    SELECT *, lag(split_part(period, '-', 1)) OVER (PARTITION BY player ORDER BY period_number) AS earlier
-    FROM skills)
-WHERE games > 0 OR earlier IS DISTINCT FROM split_part(period, '-', 1)
+SELECT * FROM skills
+WHERE games > 0 OR period_number IN (SELECT min(period_number) FROM periods GROUP BY split_part(period, '-', 1))
 """
 _SIZES: Final = f"""
 SELECT players.games, count(DISTINCT player), count(*) FROM ({_KEPT}) kept JOIN players USING (player)
@@ -61,7 +59,7 @@ def carried_players(run: Run, budget: int = BUDGET) -> Carried:
     rows = run.stream(sql, [min_games])[1]
     players = [_packed(list(group)) for group in _by_player(rows)]
     everyone = sum(count for _, count, _ in sizes)
-    ((known,),) = run.query("SELECT count(sd) > 0 FROM skills")[1]
+    ((known,),) = run.query("SELECT count(sd) > 0 FROM spans")[1]
     return Carried(players, min_games, everyone - len(players), bool(known))
 
 

@@ -1,0 +1,37 @@
+"""Histories laid out: every player's skill in every period, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.fitted import Fit, by_player, later_on, spans
+from ttt_cli.quantities import chain_columns
+from ttt_cli.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Histories:
+    """A row for every player and period from the first to the last game, by player, then period.
+
+    `games` is the weighted number of games in the period; `columns` holds mean and sd of each chain.
+    """
+
+    player: NDArray[np.int32]
+    period: NDArray[np.int32]
+    games: NDArray[np.float64]
+    columns: dict[str, NDArray[np.float64]]
+
+
+def histories(timeline: Timeline, fit: Fit) -> Histories:
+    found = spans(timeline, fit, by_player(timeline))
+    rows = np.repeat(np.arange(len(found.period)), found.until - found.period)
+    ahead = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    beginnings = {name: column[rows] for name, column in found.columns.items()}
+    columns: dict[str, NDArray[np.float64]] = {}
+    for name in fit.chains:
+        columns |= zip(chain_columns(name), later_on(beginnings, name, ahead), strict=True)
+    games = np.where(ahead == 0, found.games[rows], 0.0)
+    return Histories(found.player[rows], (found.period[rows] + ahead).astype(np.int32), games, columns)

@@ -1,0 +1,82 @@
+"""Skills as the run works them out of its spans: those of `fitted`, with labels, in order, and by periods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from handmade import CONFIG, RECORDS, fit_of, games_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import fit_rows, make_games
+from tests.laid_out import histories
+from ttt_cli.models.registry import MODULES
+from ttt_cli.periods import label
+from ttt_cli.quantities import chain_columns
+from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.timeline import build_timeline
+
+ROWS = [
+    (1850, "a", "b", 2), (1850, "b", "c", 1), (1850, "c", "a", 2), (1851, "b", "a", 1), (1857, "a", "c", 0),
+    (1857, "b", "c", 2), (1890, "a", "b", 2), (1892, "b", "d", 0), (1895, "d", "c", 1), (1896, "d", "a", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODULES)
+def test_every_system_is_shown_as_it_was_found(model: str) -> None:
+    timeline, fit = fit_rows(ROWS, model)
+    expected = histories(timeline, fit)
+    run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
+    skills = run.arrays("SELECT * FROM skills")
+    assert [timeline.players[i] for i in expected.player] == skills["player"].tolist()
+    assert np.array_equal(expected.period, skills["period_number"])
+    assert np.array_equal(expected.games, skills["games"])
+    nodes = run.arrays("SELECT * FROM nodes")
+    for chain in fit.chains:
+        for name in chain_columns(chain):
+            assert skills[name] == pytest.approx(expected.columns[name], rel=1e-12, nan_ok=True)
+            played = expected.columns[name][expected.games > 0]
+            assert np.array_equal(nodes[name], played, equal_nan=True)
+
+
+@pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
+def test_labels_are_those_of_the_periods(period: str) -> None:
+    records = [("0900", "Old, A", "Older, B", "1-0"), ("2101-12-31", "Old, A", "Older, B", "0-1")]
+    games = games_of([*records[:1], *RECORDS, ("1999-12-30", "Öst, O", "New, N", "1-0"), *records[1:]])
+    timeline = build_timeline(games, period)  # type: ignore[arg-type]
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    rows = run.query("SELECT DISTINCT period_number, period FROM skills ORDER BY ALL")[1]
+    assert rows == [(number, label(number, period)) for number, _ in rows]  # type: ignore[arg-type]
+    assert rows == run.query("SELECT period_number, period FROM periods")[1]
+
+
+games = st.lists(
+    st.tuples(st.integers(1850, 1870), st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 2)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9))
+@settings(max_examples=40, deadline=None)
+def test_some_periods_are_those_rows_of_all(
+    rows: list[tuple[int, str, str, int]], low: int | None, width: int, idle: int | None
+) -> None:
+    """Also in Elo; `idle` periods after the last with games a player no longer counts."""
+    timeline, fit = fit_rows(rows, draw_margin=100)
+    high = None if low is None else low + width
+    points = memory_run(make_games(rows), timeline, fit, CONFIG)
+    elo = Run(None, points._connection, scale=["a @ 1860 = 2000"])
+    played = points.query("SELECT player, period_number FROM skills WHERE games > 0")[1]
+    last_game = {
+        (player, number): max(then for name, then in played if name == player and then <= number)
+        for player, number in points.query("SELECT player, period_number FROM skills")[1]
+    }
+    for run in (points, elo) if ("a", 1860) in last_game else (points,):
+        expected = [
+            row
+            for row in run.query("SELECT * FROM skills")[1]
+            if (low is None or low <= row[2] <= low + width)
+            and (idle is None or row[2] - last_game[row[0], row[2]] <= idle)
+        ]
+        assert run.query("SELECT * FROM skills_within(?, ?, ?)", [low, high, idle])[1] == expected
