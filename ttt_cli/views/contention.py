@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 _REACH: Final = 6.5  # sds: what lies further is below 1e-10
 _MATTERS: Final = 7.0  # sds: a player so far below the field's lowest maximum changes nothing
+_NEVER: Final = 1e-10
+_CHOICES: Final = 64  # points among which the field's lowest maximum is looked for
 _NEAR: Final = 100  # players looked at one by one; the others' product is smooth
 _NODES: Final = 32  # Chebyshev nodes for it
 _FINENESS: Final = 1.2  # of the steps, see _step
@@ -30,7 +32,7 @@ def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.int64]) -> F
 
     `mean`, `sd`: points, shape (players,). Absolute error below 1e-6; the probabilities of all players add up to 1.
     """
-    low = float((mean - _REACH * sd).max())
+    low = _lowest(mean, sd)
     high = float((mean[chosen] + _REACH * sd[chosen]).max(initial=low))
     matters = mean + _MATTERS * sd > low
     field = _Field(mean[matters], sd[matters], low, high)
@@ -45,6 +47,15 @@ def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.int64]) -> F
         density = np.exp(others - 0.5 * z * z) / (math.sqrt(2.0 * math.pi) * sd[part])
         probabilities[start : start + rows] = step * density.sum(axis=1)
     return np.minimum(probabilities, 1.0)
+
+
+def _lowest(mean: Floats, sd: Floats) -> float:
+    """A point below which the strongest of the field is with a probability of less than `_NEVER`."""
+    least = float((mean - _REACH * sd).max())
+    nearest = np.argpartition(-mean, min(_NEAR, len(mean)) - 1)[:_NEAR]
+    x = np.linspace(least, float(mean.max()), _CHOICES)
+    below = int(np.searchsorted(_log_cdfs(x, mean[nearest], sd[nearest]), math.log(_NEVER)))
+    return float(x[max(below - 1, 0)])
 
 
 class _Field:

@@ -15,13 +15,11 @@ from ttt_cli.views.top import DECIMALS, INDEPENDENT
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
-_FIRST: Final = """
-SELECT period_number, any_value(period), arg_max(player, mean), arg_max(games, mean)
+_FIELD: Final = """
+SELECT period_number, any_value(period) AS period, arg_max(player, mean) AS player, arg_max(games, mean) AS games,
+       list(mean) AS means, list(coalesce(sd, -1.0)) AS sds
 FROM ({rows}) GROUP BY period_number ORDER BY period_number
 """
-_FIELD: Final = (
-    "SELECT period_number, mean, coalesce(sd, -1.0) AS sd FROM ({rows}) ORDER BY period_number, mean DESC"
-)
 _PERIODS: Final = "SELECT period_number FROM periods ORDER BY period_number"
 _AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times as many rows as games
 
@@ -62,16 +60,14 @@ def _leaders(run: Run, rows: str, values: Sequence[Any]) -> Iterator[Leader]:
 
     from ttt_cli.views.contention import best_probabilities
 
-    field = run.arrays(_FIELD.format(rows=rows), values)
-    starts = np.flatnonzero(np.diff(field["period_number"], prepend=np.iinfo(np.int32).min))
-    ends = np.append(starts[1:], len(field["mean"]))[: len(starts)]
-    firsts = run.query(_FIRST.format(rows=rows), values)[1]
-    for (number, label, player, games), start, end in zip(firsts, starts, ends, strict=True):
-        mean, sd = field["mean"][start:end], field["sd"][start:end]
-        known = sd.min() >= 0.0
-        p_best = float(best_probabilities(mean, sd, np.array([0]))[0]) if known else None
-        own = float(sd[0]) if known else None
-        yield Leader(number, label, player, float(mean[0]), own, games, p_best, end - start)
+    for number, period, player, games, means, sds in zip(
+        *run.arrays(_FIELD.format(rows=rows), values).values(), strict=True
+    ):
+        best = int(np.argmax(means))
+        known = bool(sds.min() >= 0.0)
+        p_best = float(best_probabilities(means, sds, np.array([best]))[0]) if known else None
+        sd = float(sds[best]) if known else None
+        yield Leader(int(number), period, player, float(means[best]), sd, games.item(), p_best, len(means))
 
 
 def leader_rows(run: Run, filters: Filters) -> Rows:
