@@ -17,7 +17,8 @@ _LETTERS: Final = str.maketrans(
 )
 _APOSTROPHES: Final = re.compile("['’‘ʼ`´]")
 _OTHER: Final = re.compile(r"[\W_]+")
-_OTHER_IN_LINES: Final = re.compile(r"[^a-z0-9\n]+")  # of ASCII text in lower case
+_SIGNS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+_IN_LINES: Final = _SIGNS | {ord("\n"): "\n", ord("'"): None, ord("`"): None}  # of ASCII text
 
 
 def fold(name: str) -> str:
@@ -34,7 +35,9 @@ def fold(name: str) -> str:
 def fold_all(names: Sequence[str]) -> list[str]:
     """`fold` of each name, in a fraction of the time: plain ASCII names are folded as lines of one text."""
     plain = [name if name.isascii() and "\n" not in name else "" for name in names]
-    text = _OTHER_IN_LINES.sub(" ", _APOSTROPHES.sub("", "\n".join(plain).lower()))
+    text = "\n".join(plain).lower().translate(_IN_LINES)
+    while "  " in text:
+        text = text.replace("  ", " ")
     return [
         line.strip() if ascii_name or not name else fold(name)
         for name, ascii_name, line in zip(names, plain, text.split("\n"), strict=False)
@@ -55,5 +58,8 @@ def fold_surnames(names: Sequence[str], folded: Sequence[str]) -> list[str]:
 
 def _last_word(folded: str) -> str:
     """The last word that is more than an initial, else the last one; empty when there are no words."""
+    last = folded.rpartition(" ")[2]
+    if len(last) > 1:
+        return last
     words = folded.split()
     return next((word for word in reversed(words) if len(word) > 1), words[-1] if words else "")

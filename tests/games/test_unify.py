@@ -123,6 +123,12 @@ def test_spellings_that_fold_alike_may_be_two_players(tmp_path: Path) -> None:
     assert united("MÜLLER", "Müller", "Muller", aliases=file) == ["Mueller Anna", "Mueller Bert", "Muller"]
 
 
+def test_a_key_whose_names_are_all_others_is_nobodys(tmp_path: Path) -> None:
+    file = aliases(tmp_path, 'Mueller Anna,"MÜLLER, A"\nMueller Bert,"Müller, A"\n')
+    found = united("MÜLLER, A", "Müller, A", "A Muller", aliases=file)
+    assert found == ["Mueller Anna", "Mueller Bert", "A Muller"]
+
+
 def test_games_of_a_status_may_be_anothers(tmp_path: Path) -> None:
     file = aliases(
         tmp_path,

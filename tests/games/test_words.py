@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ttt_cli.games.coded import Coded, Texts
 from ttt_cli.games.words import Words
+from ttt_cli.kernels.delimited import FULL, WORDS, number_fields
+from ttt_cli.kernels.pgn_words import fill_slots, number_of
 
 
 @given(st.lists(st.binary(max_size=4), max_size=60))
@@ -30,6 +32,36 @@ def test_growing_keeps_numbers() -> None:
     assert [words.number(word) for word in written] == first
     words.grow()
     assert [words.number(word) for word in written] == first
+
+
+@given(st.lists(st.binary(max_size=3), max_size=40), st.sampled_from([1, 2, 4]))
+def test_fields_get_the_numbers_of_words(written: list[bytes], room: int) -> None:
+    """In two columns, with tables that are soon full."""
+    data = np.frombuffer(b"".join(written) + bytes(8), np.uint8)
+    ends = np.cumsum([0, *map(len, written)], dtype=np.int32)
+    half = len(written) // 2
+    begins, stops = (part[: 2 * half].reshape(2, half).copy() for part in (ends[:-1], ends[1:]))
+    slots, starts, letters = (
+        np.full(2 * room, -1, np.int64),
+        np.zeros(room + 1, np.int64),
+        np.zeros(8, np.uint8),
+    )
+    codes, state = np.empty((2, half), np.int32), np.zeros(3, np.int64)
+    while number_fields(data, begins, stops, state, codes, slots, starts, letters) == FULL:
+        count, room = int(state[WORDS]), 2 * room
+        starts, letters = np.resize(starts, room + 1), np.resize(letters, 2 * len(letters))
+        slots = np.full(2 * room, -1, np.int64)
+        fill_slots(count, slots, starts, letters)
+    known: dict[bytes, int] = {}
+    assert codes.ravel().tolist() == [known.setdefault(word, len(known)) for word in written[: 2 * half]]
+
+
+def test_words_of_one_hash_are_told_apart() -> None:
+    data = np.frombuffer(b"abc", np.uint8)
+    slots, starts, letters = np.full(8, -1, np.int64), np.zeros(5, np.int64), np.zeros(8, np.uint8)
+    for _ in range(2):
+        found = [number_of(data, k, k + 1, 7, k, slots, starts, letters) for k in range(3)]
+        assert found == [0, 1, 2]
 
 
 def test_other_processes_get_the_words_alone() -> None:

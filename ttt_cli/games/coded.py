@@ -32,11 +32,11 @@ class Texts(Sequence[bytes]):
             raise IndexError(f"no text has number {index}, there are {len(self)}")
         return self._letters[self._starts[index] : self._starts[index + 1]].tobytes()
 
-    def pick(self, numbers: Codes) -> Iterator[bytes]:
+    def pick(self, numbers: Codes) -> list[bytes]:
         """The texts of these numbers."""
         bounds = zip(self._starts[:-1][numbers].tolist(), self._starts[1:][numbers].tolist(), strict=True)
         letters = self._letters.data
-        return (bytes(letters[start:stop]) for start, stop in bounds)
+        return [bytes(letters[start:stop]) for start, stop in bounds]
 
 
 class Coded(Sequence[Hashable]):
@@ -60,5 +60,5 @@ class Coded(Sequence[Hashable]):
 
     def __iter__(self) -> Iterator[Hashable]:
         if isinstance(self.words, Texts):
-            return self.words.pick(self.codes)
+            return iter(self.words.pick(self.codes))
         return map(self.words.__getitem__, self.codes.tolist())

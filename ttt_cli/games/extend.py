@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -61,9 +62,9 @@ def _changed(before: InputFile | None, now: InputFile | None) -> bool:
 class _Names(NamePool):
     """Names that a reading has already cleaned and found to be somebody's."""
 
-    def _take(self, value: str) -> None:
-        self.cleaned.append(value)
-        self.fault.append(0)
+    def _take(self, values: Sequence[str]) -> None:
+        self.cleaned += values
+        self.fault.frombytes(bytes(len(values)))
 
 
 def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:

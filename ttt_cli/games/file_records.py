@@ -161,8 +161,15 @@ class FileRecords:
         for name, column in self._columns.items():
             column.add(name, columns[name] if name in columns else _nothing(count))
         self._lines.add(np.asarray(batch.lines, np.int64))
-        self._moves.add(np.zeros(count, np.int64) if batch.moves is None else batch.moves)
+        self._add_moves(count, batch.moves)
         self._count += count
+
+    def _add_moves(self, count: int, moves: NDArray[np.int64] | None) -> None:
+        """Take in the moves of the next records; nothing is kept until some have any."""
+        if moves is not None and not len(self._moves):
+            self._moves.add(np.zeros(self._count, np.int64))
+        if moves is not None or len(self._moves):
+            self._moves.add(np.zeros(count, np.int64) if moves is None else moves)
 
     def distinct(self, column: str) -> Sequence[Hashable]:
         """The distinct values of a column, those that `ids` gives the numbers of."""
@@ -192,6 +199,8 @@ class FileRecords:
 
     def moves(self) -> NDArray[np.int64]:
         """Hash of each record's moves, 0 where there are none, shape (records,)."""
+        if not len(self._moves):
+            return np.broadcast_to(np.int64(0), self._count)
         return self._moves.whole().view(np.int64)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.file_records import FileRecords
 from ttt_cli.games.growing import counts_of
 from ttt_cli.games.ledger import Codes, narrow
-from ttt_cli.games.names.clean import text_of
+from ttt_cli.games.names.clean import text_of, texts_of
 from ttt_cli.games.pools import Pools
 from ttt_cli.games.records import (
     BAD_DATE,
@@ -43,7 +43,7 @@ class Judged:
         self._records, self._pools = records, pools
         self.columns: dict[str, Codes] = {}
         self.line, self.moves = records.lines(), records.moves()
-        names = pools.names.ids(_joined(raw, " ") for raw in records.names)
+        names = pools.names.ids(_all_joined(records.names, " "))
         behind = [self._judge_dates(), self._judge_results(data.match_cap)]
         weighing = Weighing(records, data, self._caps, [pools.names.cleaned[name] for name in names.tolist()])
         self.weight, self.offset = weighing.weight, weighing.offset
@@ -56,7 +56,7 @@ class Judged:
 
     def _take_texts(self, name: str) -> None:
         """The numbers in its pool of a further column's texts, each with single blanks."""
-        texts = (" ".join(text_of(raw).split()) for raw in self._records.distinct(name))
+        texts = (" ".join(text.split()) for text in texts_of(self._records.distinct(name)))
         codes = self._records.take(name, self._pools.columns[name].ids(texts))
         if codes.any():
             self.columns[name] = codes
@@ -64,10 +64,12 @@ class Judged:
     def _judge_names(self, numbers: NDArray[np.int32]) -> list[Faults]:
         """Judge players by the numbers of the distinct names in their pool."""
         records, pool = self._records, self._pools.names
-        fault = np.array([pool.fault[number] for number in numbers.tolist()], np.int8)
-        same = np.array([pool.same[number] for number in numbers.tolist()], np.int32)
-        nameless = _earlier(fault[records.codes("whites")], fault[records.codes("blacks")])
-        once = len(np.unique(same)) == len(same)
+        fault = np.frombuffer(pool.fault, np.int8)[numbers]
+        same = np.frombuffer(pool.same, np.int32)[numbers]
+        nameless = np.zeros(len(records), np.int8)
+        if fault.any():
+            nameless = _earlier(fault[records.codes("whites")], fault[records.codes("blacks")])
+        once = np.array_equal(same, numbers)
         twice = None if once else same[records.codes("whites")] == same[records.codes("blacks")]
         white, black = (records.take(side, numbers) for side in ("whites", "blacks"))
         self.columns["white_written"], self.columns["black_written"] = white, black
@@ -75,7 +77,7 @@ class Judged:
 
     def _judge_dates(self) -> Faults:
         records, pool = self._records, self._pools.dates
-        numbers = pool.ids(_joined(raw, "-") for raw in records.dates)
+        numbers = pool.ids(_all_joined(records.dates, "-"))
         dates = [pool.parsed[number] for number in numbers.tolist()]
         self._repaired = np.array([date.repaired for date in dates], np.bool_)[records.codes("dates")]
         faults = _codes(None if date.repaired else date.fault for date in dates)[records.codes("dates")]
@@ -130,6 +132,11 @@ def _joined(raw: Hashable, separator: str) -> str:
     if isinstance(raw, tuple):
         return separator.join(text for part in raw if (text := text_of(part).strip()))
     return text_of(raw).strip()
+
+
+def _all_joined(raws: Sequence[Hashable], separator: str) -> list[str]:
+    """`_joined` of each."""
+    return [text.strip() for text in texts_of(raws, lambda raw: _joined(raw, separator))]
 
 
 def _codes(reasons: Iterable[str | None]) -> Faults:

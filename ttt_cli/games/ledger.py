@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -122,6 +123,14 @@ class Records:
 
 def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
     """Years of days since 1970-01-01."""
+    first, last = (int(days.min()), int(days.max())) if len(days) else (0, 0)
+    if last - first < len(days):  # each day of the span is worked out once
+        years = _years_of(np.arange(first, last + 1, dtype=np.int32))
+        return np.take(years, days - np.int32(first))
+    return _years_of(days)
+
+
+def _years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
     return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
 
 
@@ -136,13 +145,14 @@ def games_of(records: Records) -> Games:
     A match is up to three rows of one source line, for the games that White lost, drew and won.
     """
     rows, outcome, count = _by_date(records, *_expanded(records))
+    dates = records.date.codes[rows]
     present = np.zeros(len(records.players), np.bool_)
     for players in (records.white, records.black):
         present[players[rows]] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
     return Games(
-        date=records.day[rows],
-        date_precision=records.precision[rows],
+        date=records.date_day[dates],
+        date_precision=records.date_precision[dates],
         white=number[records.white[rows]],
         black=number[records.black[rows]],
         outcome=outcome,
@@ -150,7 +160,7 @@ def games_of(records: Records) -> Games:
         offset=_picked(records.offset, rows),
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
-        players=tuple(records.players[i] for i in np.flatnonzero(present).tolist()),
+        players=tuple(compress(records.players, present.tolist())),
         report=records.report,
     )
 
@@ -159,7 +169,7 @@ def _by_date(
     records: Records, rows: Rows, outcome: NDArray[np.int8], count: NDArray[np.float64]
 ) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
     """The same in the order of dates."""
-    order = _by_day(records.day[rows])
+    order = _by_day(records.date_day[records.date.codes[rows]])
     return rows[order], outcome[order], count if count.strides == (0,) else count[order]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from array import array
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import islice
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.dates import GameDate, parse_date
-from ttt_cli.games.names.clean import clean_name, not_a_player
+from ttt_cli.games.names.clean import careful_names, clean_name, not_a_player
 from ttt_cli.games.records import FAULT
 from ttt_cli.games.tallies import NO_TALLY, Tally
 
@@ -28,17 +30,16 @@ class Pool(Generic[V]):
 
     def ids(self, values: Iterable[V]) -> NDArray[np.int32]:
         """The numbers of values, new ones after the old."""
-        known = self._numbers
-        return np.array([known[value] if value in known else self._add(value) for value in values], np.int32)
+        known, before = self._numbers, len(self.values)
+        numbers = [known.setdefault(value, len(known)) for value in values]
+        new = list(islice(reversed(known), len(known) - before))
+        new.reverse()
+        self.values += new
+        self._take(new)
+        return np.array(numbers, np.int32)
 
-    def _add(self, value: V) -> int:
-        number = self._numbers[value] = len(self.values)
-        self.values.append(value)
-        self._take(value)
-        return number
-
-    def _take(self, value: V) -> None:
-        """Called once for each new value."""
+    def _take(self, values: Sequence[V]) -> None:
+        """Called with new values, each once."""
 
 
 class DatePool(Pool[str]):
@@ -48,27 +49,39 @@ class DatePool(Pool[str]):
         self.parsed: list[GameDate] = []
         super().__init__("")
 
-    def _take(self, value: str) -> None:
-        self.parsed.append(parse_date(value))
+    def _take(self, values: Sequence[str]) -> None:
+        self.parsed += map(parse_date, values)
 
 
 class NamePool(Pool[str]):
-    """Names as written; of each, `cleaned` is the name that it holds, `same` the number of that name among the cleaned
-    ones, and `fault` why it names nobody (0 where it does).
+    """Names as written; of each, `cleaned` is the name that it holds, `same` the number of one that holds the same
+    (of all these the same one), and `fault` why it names nobody (0 where it does).
     """
 
     def __init__(self) -> None:
         self.cleaned: list[str] = []
-        self.same: list[int] = []
-        self.fault: list[int] = []
-        self._names: dict[str, int] = {}
+        self.same = array("i")
+        self.fault = array("b")
+        self._names: dict[str, int] = {}  # names that came first in another spelling: its number
         super().__init__("")
 
-    def _take(self, value: str) -> None:
-        name = clean_name(value)
-        self.cleaned.append(name)
-        self.same.append(self._names.setdefault(name, len(self._names)))
-        self.fault.append(FAULT.get(not_a_player(name) or "", 0))
+    def _take(self, values: Sequence[str]) -> None:
+        before = len(self.cleaned)
+        self.cleaned += values
+        self.same.extend(range(before, before + len(values)))
+        self.fault.frombytes(bytes(len(values)))
+        if self._names:
+            for number, value in enumerate(values, before):
+                self.same[number] = self._names.get(value, number)
+        for place in careful_names(values):
+            number, name = before + place, clean_name(values[place])
+            self.fault[number] = FAULT.get(not_a_player(name) or "", 0)
+            if name != values[place]:
+                written = self._numbers.get(name)
+                self.cleaned[number] = name
+                self.same[number] = (
+                    self._names.setdefault(name, number) if written is None else self.same[written]
+                )
 
 
 class Pools:

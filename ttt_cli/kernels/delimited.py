@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import flat, kernel
-from ttt_cli.kernels.pgn_words import number_of, same_bytes
+from ttt_cli.kernels.pgn_words import first_entry, hash_of, number_of, same_bytes, word_of
 
 # Why reading stopped: no more rows, one that needs care, no more room.
 END: Final = 1
@@ -21,6 +21,7 @@ POSITION, LINE, ROWS = range(3)  # of the state of `split_rows`
 COLUMN, ROW, WORDS = range(3)  # of the state of `number_fields`
 
 _ODD: Final = -1
+_AT_ONCE: Final = 256  # texts looked up together
 _LF, _QUOTE = b'\n"'
 
 
@@ -96,30 +97,52 @@ def split_rows(data, delimiter, longest, columns, state, lines, begins, ends):
     return END
 
 
+@flat
+def _find_words(data, begins, ends, hashes, entries, numbers, slots, starts, letters):
+    """Fill `hashes` and `numbers` (n,) with those of the texts of `data` from `begins` to `ends`, -1 for what is new.
+
+    Loops follow each other because slots and words lie far apart: memory is asked for many at once, none is waited for.
+    """
+    count = len(numbers)
+    for k in range(count):
+        hashes[k] = hash_of(data, np.int64(begins[k]), np.int64(ends[k]))
+    for k in range(count):
+        entries[k] = first_entry(hashes[k], slots)
+    for k in range(count):
+        numbers[k] = word_of(hashes[k], entries[k], slots)
+    for k in range(count):
+        word = numbers[k]
+        if word >= 0:
+            begin, end = np.int64(begins[k]), np.int64(ends[k])
+            if not same_bytes(data, begin, end, letters, starts[word], starts[word + 1]):
+                numbers[k] = -1
+
+
 @kernel(
     "int64(Array(uint8, 1, 'C', True), int32[:, ::1], int32[:, ::1], int64[::1], int32[:, ::1],"
-    " int32[::1], int64[::1], int64[::1], uint8[::1])"
+    " int64[::1], int64[::1], uint8[::1])"
 )
-def number_fields(data, begins, ends, state, codes, slots, hashes, starts, letters):
+def number_fields(data, begins, ends, state, codes, slots, starts, letters):
     """Number the texts of `data` from `begins` to `ends` (k, n) among the words of `slots` to `letters`.
 
-    `codes` (k, rows), rows <= n, gets their numbers (see `pgn_words`); neighbours in a column are often equal. Begins
-    with column `state[COLUMN]` and row `state[ROW]`; `state[WORDS]` counts the words. Returns END, or FULL when there
-    is no room for another word.
+    `codes` (k, rows), rows <= n, gets their numbers (see `pgn_words`). Begins with column `state[COLUMN]` and row
+    `state[ROW]`; `state[WORDS]` counts the words. Returns END, or FULL when there is no room for another word.
     """
-    count = codes.shape[1]
+    rows = codes.shape[1]
+    hashes, entries = np.empty((2, _AT_ONCE), np.int64)
     for column in range(state[COLUMN], len(codes)):
-        first, last, code = np.int64(0), np.int64(-1), np.int32(-1)
-        for row in range(state[ROW], count):
-            begin, end = np.int64(begins[column, row]), np.int64(ends[column, row])
-            if not (last - first == end - begin and same_bytes(data, begin, end, data, first, last)):
-                words = state[WORDS]
-                if words == len(hashes) or starts[words] + end - begin > len(letters):
-                    state[COLUMN], state[ROW] = column, row
-                    return FULL
-                code = number_of(data, begin, end, words, slots, hashes, starts, letters)
-                state[WORDS] += code == words
-                first, last = begin, end
-            codes[column, row] = code
+        for first in range(state[ROW], rows, _AT_ONCE):
+            last = min(first + _AT_ONCE, rows)
+            begin, end = begins[column, first:last], ends[column, first:last]
+            numbers = codes[column, first:last]
+            _find_words(data, begin, end, hashes, entries, numbers, slots, starts, letters)
+            for k in range(last - first):
+                if numbers[k] < 0:
+                    words, start, stop = state[WORDS], np.int64(begin[k]), np.int64(end[k])
+                    if words + 1 == len(starts) or starts[words] + stop - start > len(letters):
+                        state[COLUMN], state[ROW] = column, first + k
+                        return FULL
+                    numbers[k] = number_of(data, start, stop, hashes[k], words, slots, starts, letters)
+                    state[WORDS] += numbers[k] == words
         state[ROW] = 0
     return END

@@ -10,7 +10,7 @@ from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.pgn_fields import COLUMNS, FEN, RESULT, SET_UP_WORD, SETUP, TAGS, USUAL, VARIANT
 from ttt_cli.kernels.pgn_moves import RESULTS, read_moves
 from ttt_cli.kernels.pgn_tags import DONE, TAGS_LIMIT, read_tags
-from ttt_cli.kernels.pgn_words import number_of, same_bytes
+from ttt_cli.kernels.pgn_words import hash_of, number_of, same_bytes
 
 # Why scanning stopped, besides INCOMPLETE and CAREFUL.
 ROWS_FULL: Final = 3
@@ -55,7 +55,7 @@ def _set_up(data, spans):
 
 
 @flat
-def _number_values(data, spans, known, codes, row, count, slots, hashes, starts, letters):
+def _number_values(data, spans, known, codes, row, count, slots, starts, letters):
     """Fill row `row` of `codes` with the numbers of a game's values; returns how many words there are then.
 
     `known` (COLUMNS, 3) are start, end and number of the last value of each column, which is often the next one too.
@@ -67,7 +67,8 @@ def _number_values(data, spans, known, codes, row, count, slots, hashes, starts,
             if same_bytes(data, start, stop, data, known[column, 0], known[column, 1]):
                 code = np.int32(known[column, 2])
             else:
-                code = number_of(data, start, stop, count, slots, hashes, starts, letters)
+                word = hash_of(data, start, stop)
+                code = number_of(data, start, stop, word, count, slots, starts, letters)
                 count += code == count
                 known[column, 0], known[column, 1], known[column, 2] = start, stop, code
         codes[row, column] = code
@@ -78,9 +79,9 @@ def _number_values(data, spans, known, codes, row, count, slots, hashes, starts,
 
 @kernel(
     "int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1],"
-    " int64[:, ::1], int32[::1], int64[::1], int64[::1], uint8[::1])"
+    " int64[:, ::1], int64[::1], int64[::1], uint8[::1])"
 )
-def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, hashes, starts, letters):
+def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, starts, letters):
     """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
 
     `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row
@@ -107,10 +108,10 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
         row, words = state[ROWS], state[WORDS]
         if row == len(lines):
             return ROWS_FULL
-        if words + COLUMNS > len(hashes) or starts[words] + _letters_in(spans) > len(letters):
+        if words + COLUMNS >= len(starts) or starts[words] + _letters_in(spans) > len(letters):
             return WORDS_FULL
         lines[row], moves[row] = state[LINE], code
-        state[WORDS] = _number_values(data, spans, known, codes, row, words, slots, hashes, starts, letters)
+        state[WORDS] = _number_values(data, spans, known, codes, row, words, slots, starts, letters)
         if result > 0 and not _agrees(data, spans[RESULT, 0], spans[RESULT, 1], result):
             unsettled[state[UNSETTLED], 0] = row
             unsettled[state[UNSETTLED], 1] = result if spans[RESULT, 0] >= 0 else result + NO_TAG

@@ -1,7 +1,7 @@
 """Distinct byte strings numbered in the order in which they are met: a hash table in arrays.
 
-`slots` holds numbers of words, -1 where free, its size a power of two; word k is `letters` from `starts[k]`
-to `starts[k + 1]`, with `hashes[k]`. Who calls makes sure that there is room.
+Word k is `letters` from `starts[k]` to `starts[k + 1]`. A slot is -1 where it is free, else the upper half of a word's
+hash and, as the lower half, its number; there is a power of two of them. Who calls makes sure that there is room.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ttt_cli.kernels.pgn_marks import eight_at
 
 _MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
 _WORD: Final = 8  # bytes
+_FREE: Final = -1
+_LOWER_HALF: Final = (1 << 32) - 1
 
 
 @flat
@@ -34,7 +36,8 @@ def _word_at(data, start, stop):
 
 
 @flat
-def _hash(data, start, stop):
+def hash_of(data, start, stop):
+    """The hash of the word at `data[start:stop]`."""
     code = stop - start
     for first in range(start, stop, _WORD):
         code = (code ^ _word_at(data, first, stop)) * _MULTIPLIER
@@ -55,18 +58,34 @@ def same_bytes(data, start, stop, other, first, last):
 
 
 @flat
-def number_of(data, start, stop, count, slots, hashes, starts, letters):
-    """The number of the word at `data[start:stop]`; `count`, how many there were, if it is a new one."""
-    code = _hash(data, start, stop)
+def first_entry(code, slots):
+    """What is in the first slot that a word of that hash may have."""
+    return slots[code & (len(slots) - 1)]
+
+
+@flat
+def word_of(code, entry, slots):
+    """The first word whose hash has the same upper half, -1 if there is none; `entry` is what `first_entry` gave."""
     mask = len(slots) - 1
     slot = code & mask
-    while slots[slot] >= 0:
-        word = slots[slot]
-        if hashes[word] == code and same_bytes(data, start, stop, letters, starts[word], starts[word + 1]):
+    while entry != _FREE and entry >> 32 != code >> 32:
+        slot = (slot + 1) & mask
+        entry = slots[slot]
+    return np.int32(entry)
+
+
+@flat
+def number_of(data, start, stop, code, count, slots, starts, letters):
+    """The number of the word at `data[start:stop]` with that hash; `count`, how many there were, if it is a new one."""
+    mask = len(slots) - 1
+    slot = code & mask
+    while slots[slot] != _FREE:
+        word = np.int32(slots[slot])
+        alike = slots[slot] >> 32 == code >> 32
+        if alike and same_bytes(data, start, stop, letters, starts[word], starts[word + 1]):
             return word
         slot = (slot + 1) & mask
-    slots[slot] = count
-    hashes[count] = code
+    slots[slot] = _entry(code, count)
     first = starts[count]
     for i in range(stop - start):
         letters[first + i] = data[start + i]
@@ -74,18 +93,24 @@ def number_of(data, start, stop, count, slots, hashes, starts, letters):
     return np.int32(count)
 
 
-@kernel("int32(Array(uint8, 1, 'C', True), int64, int32[::1], int64[::1], int64[::1], uint8[::1])")
-def number_word(word, count, slots, hashes, starts, letters):
+@flat
+def _entry(code, number):
+    return code & ~_LOWER_HALF | number
+
+
+@kernel("int32(Array(uint8, 1, 'C', True), int64, int64[::1], int64[::1], uint8[::1])")
+def number_word(word, count, slots, starts, letters):
     """The number of one word; `count`, how many there were, if it is a new one."""
-    return number_of(word, 0, len(word), count, slots, hashes, starts, letters)
+    return number_of(word, 0, len(word), hash_of(word, 0, len(word)), count, slots, starts, letters)
 
 
-@kernel("void(int64, int32[::1], int64[::1])")
-def fill_slots(count, slots, hashes):
+@kernel("void(int64, int64[::1], int64[::1], uint8[::1])")
+def fill_slots(count, slots, starts, letters):
     """Put the first `count` words into free slots."""
     mask = len(slots) - 1
     for word in range(count):
-        slot = hashes[word] & mask
-        while slots[slot] >= 0:
+        code = hash_of(letters, starts[word], starts[word + 1])
+        slot = code & mask
+        while slots[slot] != _FREE:
             slot = (slot + 1) & mask
-        slots[slot] = word
+        slots[slot] = _entry(code, word)

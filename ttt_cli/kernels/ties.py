@@ -57,6 +57,18 @@ def _find(above, v):
     return v
 
 
+@kernel("void(Array(int32, 1, 'C', True), Array(int32, 1, 'C', True), int32[::1])")
+def join_pairs(one, other, first):
+    """Fill `first`, which comes in as the players' own numbers, with the first player of the group of each."""
+    for k in range(len(one)):
+        a, b = first[one[k]], first[other[k]]
+        if a != b:
+            a, b = _find(first, a), _find(first, b)
+            first[max(a, b)] = min(a, b)
+    for v in range(len(first)):
+        first[v] = first[first[v]]
+
+
 @kernel(
     "void(int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])"
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from ttt_cli.games.names.extras import without_extras
+from ttt_cli.games.names.neighbours import Neighbours
 from ttt_cli.games.records import NO_PLAYER, UNNAMED_PLAYER
 
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
@@ -14,6 +16,12 @@ _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
 _COMMA: Final = re.compile(r"\s*,[\s,]*")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
+_AT_ONCE: Final = 1 << 12  # values decoded together
+_CAREFUL: Final = Neighbours(  # a name without any of these is clean and somebody's
+    r"[^\nA-Za-z0-9 ,.'-]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]"  # other signs and blanks
+    r"|Dr|DR|Pr|PR|Do|Re|He|Mr|Mo|Hr|Dh|[GIFCN]M|[ ,.'\n-][dp]"  # how titles begin
+    r"|\n[NnUu]|[Yy][Mm]"  # the unnamed
+)
 
 
 def decode(raw: bytes) -> str:
@@ -34,6 +42,30 @@ def text_of(raw: object) -> str:
     if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
         return decode(text.encode("utf-8", "surrogateescape"))
     return text
+
+
+def texts_of(raws: Sequence[Any], text_of: Callable[[Any], str] = text_of) -> list[str]:
+    """`text_of` of each; bytes that are valid UTF-8 are decoded many at once."""
+    texts: list[str] = []
+    for start in range(0, len(raws), _AT_ONCE):
+        some = list(raws[start : start + _AT_ONCE])
+        texts += _decoded(some) or map(text_of, some)
+    return texts
+
+
+def _decoded(raws: Sequence[Any]) -> list[str] | None:
+    """Values as lines of one text; None when some are no bytes, or none in UTF-8, or hold line ends."""
+    try:
+        texts = b"\n".join(raws).decode("utf-8").split("\n")
+    except (TypeError, UnicodeDecodeError):
+        return None
+    return texts if len(texts) == len(raws) else None
+
+
+def careful_names(texts: Sequence[str]) -> list[int]:
+    """The numbers of those texts that may not be the clean names of players, in order; of all others it is certain."""
+    numbers: list[int] = _CAREFUL.among(texts).tolist()
+    return numbers
 
 
 def clean_name(raw: object) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
+from ttt_cli.games.names.neighbours import Neighbours
 
 _INITIALS: Final = re.compile(r"\b[A-Z]{2,3}\b")
 _PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
 _DOTS: Final = re.compile(r"[.\s]+")
+# where there is none of these, and no second comma, a key is the name itself but for case
+_CAREFUL: Final = Neighbours(r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}")
 
 
 def name_key(name: str, matching: NameMatching = "folded") -> str:
@@ -28,6 +31,15 @@ def name_key(name: str, matching: NameMatching = "folded") -> str:
     parts = [_words(part, matching) for part in ((surname, given) if comma else (surname,))]
     key = ", ".join(part for part in parts if part)
     return key or name
+
+
+def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[str]:
+    """`name_key` of each name, in a fraction of the time."""
+    keys = list(names) if matching == "clean" else [name.lower() for name in names]
+    commas = [number for number, name in enumerate(names) if name.count(",") > 1]
+    for number in {*_CAREFUL.among(names).tolist(), *commas}:
+        keys[number] = name_key(names[number], matching)
+    return keys
 
 
 def comma_keys(key: str) -> Iterator[str]:

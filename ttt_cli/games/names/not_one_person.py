@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ttt_cli.folding import fold
+from ttt_cli.games.names.neighbours import Neighbours
+
+_LINKS: Final = ("and", "with", "und", "mit", "et", "avec", "och")
+_SEVERAL: Final = (
+    "allies", "alliierte", "allierte", "amateurs", "beratende", "comite", "comité", "committee", "consultants",
+    "consultation", "consulting", "consultanten", "consultierende", "members", "mitglieder", "others", "partners",
+    "team",
+)  # fmt: skip
+_CHESS: Final = ("chess", "schach", "echecs", "échecs", "ajedrez", "scacchi", "schaak")
+_CLUBS: Final = ("club", "klub", "circle", "gesellschaft", "verein")
 
 _JOINED: Final = re.compile(r"\w\.?\s*[/+&:]\s*\w")
-_AND: Final = re.compile(r"\w\.? (?:and|with|und|mit|et|avec|och) (?!de[rs]? |von |zu )\w")
+_AND: Final = re.compile(rf"\w\.? (?:{'|'.join(_LINKS)}) (?!de[rs]? |von |zu )\w")
 _TOGETHER: Final = re.compile(
-    r"\b(?:allies|alliierte|allierte|amateurs|beratende|comit[eé]|committee|consultants|consultation|consulting|"
-    r"consultanten|consultierende|et al|members|mitglieder|others|partners|rest of (?:the )?world|team|the world)\b|"
-    r"\b(?:chess|schach|[eé]checs|ajedrez|scacchi|schaak)\s?(?:club|klub|circle|gesellschaft|verein)\b|"
+    rf"\b(?:{'|'.join(_SEVERAL)}|et al|rest of (?:the )?world|the world)\b|"
+    rf"\b(?:{'|'.join(_CHESS)})\s?(?:{'|'.join(_CLUBS)})\b|"
     r"\bcercle (?:d|des) "
 )
 _ENGINES: Final = """\
@@ -32,12 +41,17 @@ belle, conchess, fidelity, fire, fritz, fruit, gandalf, genius, gull, hydra, jun
 nimzo, now, phoenix, rebel, sargon, socrates, spike, tiger, wasp"""
 
 
+def _split(names: str) -> list[str]:
+    return re.split(r",\s+", names)
+
+
 def _either(names: str) -> str:
     """A pattern for one of the names, longer ones first."""
-    return "|".join(sorted(re.split(r",\s+", names), key=len, reverse=True))
+    return "|".join(sorted(_split(names), key=len, reverse=True))
 
 
-_MARK: Final = r"(?:comp|computer|engine|program|chess computer)"
+_MARKS: Final = ("comp", "computer", "engine", "program")
+_MARK: Final = rf"(?:{'|'.join(_MARKS)}|chess computer)"
 _MARKED: Final = re.compile(_MARK, re.IGNORECASE)
 _VERSION: Final = r"(?:\s?(?:x|v)?\d[\w ]*| (?:dev|nnue|pro|master|exp|mmx|ultra|beta|mp)\b[\w ]*)"
 _ENGINE: Final = re.compile(
@@ -47,6 +61,14 @@ _ENGINE: Final = re.compile(
     r"(?:fidelity|mephisto|novag|saitek) [\w ]+"
 )
 _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
+
+# A name without any of these characters is that of a team or an engine only if it has one of these words.
+_CAREFUL: Final = Neighbours(r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]")
+_TELLING: Final = frozenset(
+    {"world", "cercle", *_LINKS, *_SEVERAL, *_CHESS, *(chess + club for chess in _CHESS for club in _CLUBS)}
+    | {*_MARKS, *(name.split()[0] for name in _split(f"{_ENGINES}, {_ALSO_NAMES}"))}
+)
+_AT_ONCE: Final = 256  # names whose words are looked at together
 
 
 def is_team(name: str) -> bool:
@@ -66,10 +88,20 @@ def is_engine(name: str) -> bool:
     return bool(_ENGINE.fullmatch(fold(name)) or _ALL_CAPITALS.fullmatch(name))
 
 
-def teams_and_engines(names: Iterable[str]) -> tuple[list[bool], list[bool]]:
+def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
     """Which of the names are teams, and which are engines and no teams."""
-    teams, engines = [], []
-    for name in names:
-        teams.append(is_team(name))
-        engines.append(not teams[-1] and is_engine(name))
+    teams, engines = [False] * len(names), [False] * len(names)
+    for number in {*_CAREFUL.among(names).tolist(), *_telling(names)}:
+        teams[number] = is_team(names[number])
+        engines[number] = not teams[number] and is_engine(names[number])
     return teams, engines
+
+
+def _telling(names: Sequence[str]) -> Iterator[int]:
+    """The numbers of names that have a telling word."""
+    for first in range(0, len(names), _AT_ONCE):
+        text = "\n".join([name.replace("\n", " ") for name in names[first : first + _AT_ONCE]]).lower()
+        words = text.replace(",", " ").replace(".", " ").replace("-", " ")
+        if not _TELLING.isdisjoint(words.split()):
+            lines = enumerate(words.split("\n"), first)
+            yield from (number for number, line in lines if not _TELLING.isdisjoint(line.split()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
 from ttt_cli.games.ledger import Codes, Texts
 from ttt_cli.games.names.aliases import Aliases
-from ttt_cli.games.names.keys import comma_keys, name_key
+from ttt_cli.games.names.keys import comma_keys, name_key, name_keys
 from ttt_cli.games.names.player_ids import join_ids
 from ttt_cli.games.pools import NamePool
 
@@ -72,18 +74,19 @@ class _Groups:
         self._aliases = aliases
         self._mains = {self._key(main): main for main in sorted(aliases.mains)}
         self._alias_keys = self._unambiguous()
-        own = ["" if fault else self._key(name) for name, fault in zip(pool.cleaned, pool.fault, strict=True)]
-        self._known = {*own, *self._mains, *self._alias_keys}
-        resolved = [key and self._resolved(name, key) for name, key in zip(pool.cleaned, own, strict=True)]
-        best: dict[str, tuple[int, str]] = {}
-        for key, target, name, count in zip(own, resolved, pool.cleaned, counts.tolist(), strict=True):
-            if key and key == target:
-                best[key] = max(best.get(key, (-1, "")), (count, name))
-        shown = {key: name for key, (_, name) in best.items()} | self._mains
-        keys = [*dict.fromkeys(key for key in resolved if key), *self._mains]
-        self._numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        self.names = [shown[key] for key in self._numbers]
-        self.number = np.array([self._numbers.get(key, NOBODY) for key in resolved], np.int32)
+        own = name_keys(pool.cleaned, matching)
+        for number in np.flatnonzero(np.frombuffer(pool.fault, np.int8)).tolist():
+            own[number] = ""
+        keys = chain(own, self._mains, self._alias_keys) if matching == "full" else ()
+        self._comma_keys = frozenset(key for key in keys if "," in key)
+        resolved = self._all_resolved(pool.cleaned, own)
+        self._numbers = {"": NOBODY}
+        numbers = [self._numbers.setdefault(key, len(self._numbers) - 1) for key in resolved]
+        for key in self._mains:
+            self._numbers.setdefault(key, len(self._numbers) - 1)
+        self.number = np.array(numbers, np.int32)
+        titular = np.fromiter(map(eq, own, resolved), np.bool_, len(own))
+        self.names = self._shown(pool.cleaned, counts.tolist(), np.where(titular, numbers, NOBODY).tolist())
 
     def find(self, name: str) -> int | None:
         """The group of a name that the alias file mentions, None when nobody has it."""
@@ -99,24 +102,46 @@ class _Groups:
             found.setdefault(self._key(synonym), set()).add(self._key(main))
         return {key: mains.pop() for key, mains in found.items() if len(mains) == 1}
 
+    def _all_resolved(self, names: Sequence[str], own: list[str]) -> list[str]:
+        """`_resolved` of all names and their keys; a name that would stand for nobody else stands for itself."""
+        if not self._aliases.names and not self._comma_keys:
+            return own
+        resolved = [key and self._resolved(name, key) for name, key in zip(names, own, strict=True)]
+        players = {*compress(own, map(eq, own, resolved)), *self._mains}
+        return [target if target in players else key for key, target in zip(own, resolved, strict=True)]
+
     def _resolved(self, name: str, key: str) -> str:
         """The key of the player that a spelling stands for."""
         if name in self._aliases.names:
             return self._key(self._aliases.names[name])
-        if key not in self._alias_keys and self._matching == "full" and "," not in key:
+        if self._comma_keys and key not in self._alias_keys and "," not in key:
             targets = {
-                self._alias_keys.get(other, other) for other in comma_keys(key) if other in self._known
+                self._alias_keys.get(other, other) for other in comma_keys(key) if other in self._comma_keys
             }
             if len(targets) == 1:
                 return targets.pop()
         return self._alias_keys.get(key, key)
+
+    def _shown(self, names: Sequence[str], counts: Sequence[int], groups: Sequence[int]) -> list[str]:
+        """How groups are shown: as in the alias file, else in the most frequent of the names that have their keys.
+
+        `groups` are those of such names, -1 of others.
+        """
+        best, most = [""] * (len(self._numbers) - 1), [-1] * (len(self._numbers) - 1)
+        for name, count, group in zip(names, counts, groups, strict=True):
+            if group == NOBODY or count < most[group] or (count == most[group] and name < best[group]):
+                continue
+            best[group], most[group] = name, count
+        for key, main in self._mains.items():
+            best[self._numbers[key]] = main
+        return best
 
 
 def _sorted(names: Sequence[str], white: Ids, black: Ids) -> Identified:
     """The players who occur, sorted, and their numbers."""
     present = np.zeros(len(names) + 1, np.bool_)
     present[white] = present[black] = True
-    ranked = sorted(np.flatnonzero(present[:-1]).tolist(), key=lambda number: names[number])
+    ranked = sorted(np.flatnonzero(present[:-1]).tolist(), key=names.__getitem__)
     number = np.full(len(names) + 1, NOBODY, np.int32)  # the last one stands for nobody
     number[ranked] = np.arange(len(ranked), dtype=np.int32)
-    return Identified(tuple(names[old] for old in ranked), number[white], number[black])
+    return Identified(tuple(map(names.__getitem__, ranked)), number[white], number[black])

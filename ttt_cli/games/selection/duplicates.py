@@ -48,18 +48,24 @@ def find_duplicates(records: Records, among: NDArray[np.bool_] | None = None) ->
     Of records of one game, the one with moves, then the most exactly dated, then the first is the original.
     Takes O(n log n) time.
     """
-    rows = _candidates(records, records.used if among is None else among)
+    round_ = _coded(records.round, _round_key)
+    rows = _candidates(records, records.used if among is None else among, round_)
+    if not len(rows):
+        return Duplicates(rows, rows)
     same_moves = rows[records.moves[rows] != 0]
     keys = (_meeting(records, same_moves), records.moves[same_moves])
     found = _repeated(records, same_moves, keys)
-    found = _joined(found, _by_round(records, rows))
+    found = _joined(found, _by_round(records, rows, round_[records.round.codes[rows]]))
     return Duplicates(*(column[np.argsort(found.row)] for column in (found.row, found.original)))
 
 
-def _candidates(records: Records, used: NDArray[np.bool_]) -> Rows:
-    """Rows of single games whose players met with the same colours and result more than once in the year."""
+def _candidates(records: Records, used: NDArray[np.bool_], round_: NDArray[np.int32]) -> Rows:
+    """Rows of single games, with moves or a round, whose players met with the same colours and result more than once
+    in the year. `round_` numbers the rounds of the distinct texts, 0 where none is known.
+    """
     single = (records.tally.sum(axis=1) == 1)[records.result.codes]
-    rows = np.flatnonzero(used & single)
+    told = (records.moves != 0) | (round_ > 0)[records.round.codes]
+    rows = np.flatnonzero(used & single & told)
     meeting = _meeting(records, rows)
     ordered = np.sort(meeting)
     again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
@@ -81,9 +87,11 @@ def _meeting(records: Records, rows: Rows) -> NDArray[np.int64]:
     return np.asarray((pair * 3 + outcome) * 10_000 + records.year[rows], np.int64)
 
 
-def _by_round(records: Records, rows: Rows) -> Duplicates:
-    """Records without moves that repeat one of the same round, by the full date or else by the event."""
-    round_ = _coded(records.round, _round_key)[records.round.codes[rows]]
+def _by_round(records: Records, rows: Rows, round_: NDArray[np.int32]) -> Duplicates:
+    """Records without moves that repeat one of the same round, by the full date or else by the event.
+
+    `round_` numbers the rounds of `rows`, 0 where none is known.
+    """
     rows, round_ = rows[round_ > 0], round_[round_ > 0]
     exact = records.precision[rows] == PRECISION_DAY
     found = _repeated(
