@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,31 +83,31 @@ _GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
     """Lay out games in time steps."""
-    from ttt_cli.kernels.layout import count_nodes, lay_out
+    from ttt_cli.kernels.layout import find_nodes, lay_out, sort_nodes
 
-    periods, game_start = _runs(period_of(games.date, period))
-    seen, newest = np.full((2, len(games.players)), -1, np.int32)
-    nodes = count_nodes(game_start, games.white, games.black, seen)
-    seen.fill(-1)
-    node_start = np.empty(len(periods) + 1, np.int64)
-    node_player, previous, following = np.empty((3, nodes), np.int32)
+    periods, game_start = _runs(games.date, period)
+    players, ends = len(games.players), (game_start, games.white, games.black)
+    node_start, found = np.empty(len(periods) + 1, np.int64), np.empty(2 * len(games), np.int32)
+    find_nodes(*ends, np.full(players, -1, np.int32), node_start, found)
+    nodes = int(node_start[-1])
+    node_player, node_period, previous, following = np.empty((4, nodes), np.int32)
+    sort_nodes(node_start, found, np.zeros(players, np.int32), previous, node_player)
+    node_games, gap_years = np.empty((2, nodes))
     game_white, game_black = np.empty((2, len(games)), np.int32)
-    columns = node_player, previous, following, game_white, game_black
-    lay_out(game_start, games.white, games.black, seen, newest, node_start, *columns)
-    node_period = np.repeat(periods, np.diff(node_start))
-    linked = previous >= 0
-    gap = np.zeros(nodes)
-    gap[linked] = (node_period[linked] - node_period[previous[linked]]) / STEPS_PER_YEAR[period]
-    arrays = {
+    lay_out(
+        periods, STEPS_PER_YEAR[period], *ends, games.weight, node_start, node_player, np.full(players, -1, np.int32),
+        node_period, node_games, previous, following, gap_years, game_white, game_black,
+    )  # fmt: skip
+    arrays: dict[str, NDArray[Any]] = {
         "periods": periods,
         "node_start": node_start,
         "game_start": game_start,
         "node_player": node_player,
         "node_period": node_period,
-        "node_games": _played(nodes, games.weight, game_white, game_black),
+        "node_games": node_games,
         "previous": previous,
         "next": following,
-        "gap_years": gap,
+        "gap_years": gap_years,
         "game_white": game_white,
         "game_black": game_black,
         "outcome": games.outcome,
@@ -118,15 +119,14 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     return Timeline(players=games.players, period=period, colours=colours == "known", **arrays)
 
 
-def _runs(number: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Distinct values of a sorted array and where each starts, with the end appended."""
-    starts = np.flatnonzero(np.diff(number, prepend=number[:1] - 1)).astype(np.int64)
-    return number[starts], np.append(starts, len(number)).astype(np.int64)
+def _runs(date: NDArray[np.int32], period: Period) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The periods of sorted dates and where each starts, with the end appended."""
+    days = _starts(date)
+    number = period_of(date[days], period)
+    first = _starts(number)
+    return number[first], np.append(days[first], len(date))
 
 
-def _played(
-    nodes: int, weight: NDArray[np.float64], white: NDArray[np.int32], black: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Weighted games of each node."""
-    played = np.bincount(white, weight, minlength=nodes) + np.bincount(black, weight, minlength=nodes)
-    return played.astype(np.float64)
+def _starts(values: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Where each distinct value of a sorted array starts."""
+    return np.flatnonzero(np.append(np.ones(len(values[:1]), np.bool_), values[1:] != values[:-1]))

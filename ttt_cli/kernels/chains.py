@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.indices import at, span
 
 _ROWS = "float64[:, ::1]"
 
@@ -25,9 +26,8 @@ def from_past(i, before, variance, prior_precision, backward, marginal):
     """The message to a variable from the one before it, or the prior."""
     if before < 0:
         return prior_precision, 0.0
-    return drift(
-        marginal[before, 0] - backward[before, 0], marginal[before, 1] - backward[before, 1], variance[i]
-    )
+    s = at(before)
+    return drift(marginal[s, 0] - backward[s, 0], marginal[s, 1] - backward[s, 1], variance[i])
 
 
 @inner
@@ -35,9 +35,8 @@ def from_future(after, variance, forward, marginal):
     """The message to a variable from the one after it, or nothing."""
     if after < 0:
         return 0.0, 0.0
-    return drift(
-        marginal[after, 0] - forward[after, 0], marginal[after, 1] - forward[after, 1], variance[after]
-    )
+    s = at(after)
+    return drift(marginal[s, 0] - forward[s, 0], marginal[s, 1] - forward[s, 1], variance[s])
 
 
 @inner
@@ -78,13 +77,13 @@ def inward(begin, end, back, source, variance, prior_precision, message, margina
     after if `back`, a step of `variance` away. Nothing comes from sources beyond the range.
     """
     for step in range(end - begin):
-        i = end - 1 - step if back else begin + step
+        i = at(end - 1 - step if back else begin + step)
         s = source[i]
         precision = weighted = 0.0
         if s < 0:
             precision, weighted = _root(i, back, prior_precision)
         elif begin <= s < end:
-            precision, weighted = drift(marginal[s, 0], marginal[s, 1], variance[i])
+            precision, weighted = drift(marginal[at(s), 0], marginal[at(s), 1], variance[i])
         message[i, 0] = precision
         message[i, 1] = weighted
         marginal[i, 0] += precision
@@ -107,15 +106,15 @@ def meet(later, previous, variance, forward, backward, marginal):
         marginal[before, 1] += future_weighted
 
 
-@kernel(f"void({_WAY}, {_ROWS}, {_ROWS}, {_ROWS})")
-def outward(begin, end, back, source, variance, prior_precision, told, message, marginal):
+@kernel(f"void({_WAY}, int32[::1], {_ROWS}, {_ROWS}, {_ROWS})")
+def outward(begin, end, back, source, variance, prior_precision, away, told, message, marginal):
     """Spread what has been collected through a range of variables, the other way than `inward`; completes `marginal`.
 
     `told` are the messages that `inward` made, `message` those that are made here. A variable's marginal is without
-    what it was told until all are done, for this is what it has to say.
+    what it was told until the one `away` has heard of it, for this is what it has to say.
     """
     for step in range(end - begin):
-        i = end - 1 - step if back else begin + step
+        i = at(end - 1 - step if back else begin + step)
         s = source[i]
         precision = marginal[i, 0] - told[i, 0]
         weighted = marginal[i, 1] - told[i, 1]
@@ -123,16 +122,18 @@ def outward(begin, end, back, source, variance, prior_precision, told, message, 
             if s < 0:
                 heard, heard_weighted = _root(i, back, prior_precision)
             else:
-                heard, heard_weighted = drift(marginal[s, 0], marginal[s, 1], variance[i])
+                heard, heard_weighted = drift(marginal[at(s), 0], marginal[at(s), 1], variance[i])
+                marginal[at(s), 0] += told[at(s), 0]
+                marginal[at(s), 1] += told[at(s), 1]
             message[i, 0] = heard
             message[i, 1] = heard_weighted
             precision += heard
             weighted += heard_weighted
+        if not begin <= away[i] < end:
+            precision += told[i, 0]
+            weighted += told[i, 1]
         marginal[i, 0] = precision
         marginal[i, 1] = weighted
-    for i in range(begin, end):
-        marginal[i, 0] += told[i, 0]
-        marginal[i, 1] += told[i, 1]
 
 
 @inner
@@ -150,17 +151,35 @@ def log_integral(precision, weighted, added, added_weighted):
 def chain_evidence(forward, backward, marginal):
     """The log of the integral of all chains, prior and walk, times their sites."""
     total = 0.0
-    for i in range(len(marginal)):
+    for i in span(0, len(marginal)):
         added = marginal[i, 0] - forward[i, 0] - backward[i, 0]
         added_weighted = marginal[i, 1] - forward[i, 1] - backward[i, 1]
         total += log_integral(forward[i, 0], forward[i, 1], added, added_weighted)
     return total
 
 
+@kernel(
+    "void(Array(int32, 1, 'C', True), Array(float64, 1, 'C', True), float64, float64, "
+    f"{_ROWS}, {_ROWS}, float64[::1], float64[::1], float64[::1])"
+)
+def smoothed(previous, gap_years, drift, prior_mean, backward, marginal, mean, sd, covariance):
+    """Fill mean, sd and the covariance with the one before of all variables, `drift` the sd of a step of one year.
+
+    Of the first of a chain the covariance has no meaning.
+    """
+    for i in span(0, len(previous)):
+        before = previous[i]
+        past = 1.0 / (marginal[before, 0] - backward[before, 0])
+        gain = past / (past + drift**2 * gap_years[i])
+        mean[i] = prior_mean + marginal[i, 1] / marginal[i, 0]
+        sd[i] = 1.0 / math.sqrt(marginal[i, 0])
+        covariance[i] = gain / marginal[i, 0]
+
+
 @kernel(f"void(int64, int64, {_ROWS}, {_ROWS})")
 def believe(begin, end, marginal, beliefs):
     """Fill `beliefs` (variables, 2) with mean and sd of a range of variables."""
-    for i in range(begin, end):
+    for i in span(begin, end):
         beliefs[i, 0] = marginal[i, 1] / marginal[i, 0]
         beliefs[i, 1] = 1.0 / math.sqrt(marginal[i, 0])
 
@@ -169,7 +188,7 @@ def believe(begin, end, marginal, beliefs):
 def largest_move(begin, end, marginal, beliefs):
     """The largest difference of a mean or sd from `beliefs`, in a range of variables."""
     largest = 0.0
-    for i in range(begin, end):
+    for i in span(begin, end):
         moved = abs(marginal[i, 1] / marginal[i, 0] - beliefs[i, 0])
         narrowed = abs(1.0 / math.sqrt(marginal[i, 0]) - beliefs[i, 1])
         largest = max(largest, moved, narrowed)

@@ -10,15 +10,17 @@ both ends of time towards a period in the middle and substituted back from there
 These kernels are the parts that do not depend on the form of L; vectors have shape (variables,), where a variable is
 the skill (or the draw margin) of a node. Each goes through a range of variables, up or `back`; the `source` of a
 variable is the one that was eliminated into it (the one before, or the one after if `back`; -1 at the ends). All
-memory is gone through once: this is what the time is spent on.
+memory is gone through once: this is what the time is spent on. z and A z may stand side by side in memory.
 """
 
 from __future__ import annotations
 
 from ttt_cli.kernels.compile import kernel
+from ttt_cli.kernels.indices import at, span
 
 _RANGE = "int64, int64, boolean, int32[::1]"  # begin, end, back, source
 _VECTOR = "float64[::1]"
+_PAIRED = "float64[:], float64[:]"  # z and A z
 
 
 @kernel(
@@ -37,22 +39,22 @@ def factor(
     `prior_precision` counts at the first variable of each chain.
     """
     for step in range(end - begin):
-        i = end - 1 - step if back else begin + step
+        i = at(end - 1 - step if back else begin + step)
         s = source[i]
         precision = diagonal[i]
         gain[i] = 0.0
         if begin <= s < end:
-            share = 1.0 / (1.0 + filtered[s] * variance[i])
+            share = 1.0 / (1.0 + filtered[at(s)] * variance[i])
             gain[i] = share
-            precision += filtered[s] * share
+            precision += filtered[at(s)] * share
         if (away[i] if back else s) < 0:
             precision += prior_precision[i]
         filtered[i] = precision
-    for i in range(begin, end):
+    for i in span(begin, end):
         a = away[i]
         if begin <= a < end:
-            gain_away[i] = gain[a]
-            scale[i] = gain[a] * variance_away[i]
+            gain_away[i] = gain[at(a)]
+            scale[i] = gain[at(a)] * variance_away[i]
         else:
             scale[i] = 1.0 / filtered[i]
 
@@ -69,16 +71,14 @@ def join(later, previous, variance, filtered, scale, gain_away):
         scale[before] = 1.0 / (filtered[before] + gain_away[i] * filtered[i])
 
 
-@kernel(
-    f"void({_RANGE}, {_VECTOR}, float64, float64, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})"
-)
+@kernel(f"void({_RANGE}, {_VECTOR}, float64, float64, {_PAIRED}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})")
 def inward(begin, end, back, source, gain, share, length, z, az, step, image, correction, residual):
     """Go on by `length` along the next direction, z + `share` step, and eliminate the residual left into `z`.
 
     `image` is A step; `az` is A z on entry, the residual afterwards.
     """
     for count in range(end - begin):
-        i = end - 1 - count if back else begin + count
+        i = at(end - 1 - count if back else begin + count)
         ahead = z[i] + share * step[i]
         pull = az[i] + share * image[i]
         step[i] = ahead
@@ -88,10 +88,10 @@ def inward(begin, end, back, source, gain, share, length, z, az, step, image, co
         residual[i] = left
         az[i] = left
         s = source[i]
-        z[i] = left + gain[i] * z[s] if begin <= s < end else left
+        z[i] = left + gain[i] * z[at(s)] if begin <= s < end else left
 
 
-@kernel(f"void(int32[::1], int32[::1], {_VECTOR}, {_VECTOR})")
+@kernel(f"void(int32[::1], int32[::1], {_VECTOR}, float64[:])")
 def meet(later, previous, gain_away, z):
     """Exchange what was eliminated between the variables of `later` and those before them."""
     for k in range(len(later)):
@@ -102,26 +102,26 @@ def meet(later, previous, gain_away, z):
         z[before] = there + gain_away[i] * here
 
 
-@kernel(f"float64({_RANGE}, {_VECTOR}, {_VECTOR}, {_VECTOR}, {_VECTOR})")
-def outward(begin, end, back, source, gain_away, scale, residual, z):
+@kernel(f"float64({_RANGE}, {_VECTOR}, {_VECTOR}, {_PAIRED})")
+def outward(begin, end, back, source, gain_away, scale, z, residual):
     """Substitute: `z` becomes M^-1 residual; returns their product.
 
     In the other direction than `inward`, and with the other neighbour as `source`.
     """
     power = 0.0
     for count in range(end - begin):
-        i = end - 1 - count if back else begin + count
+        i = at(end - 1 - count if back else begin + count)
         s = source[i]
         value = scale[i] * z[i]
         if begin <= s < end:
-            value += gain_away[i] * z[s]
+            value += gain_away[i] * z[at(s)]
         z[i] = value
         power += value * residual[i]
     return power
 
 
-@kernel(f"void(int64, int64, float64, float64, {_VECTOR}, {_VECTOR}, {_VECTOR})")
+@kernel(f"void(int64, int64, float64, float64, float64[:], {_VECTOR}, {_VECTOR})")
 def finish(begin, end, share, length, z, step, correction):
     """The last step of a solution: `correction` moves by `length` along z + `share` step."""
-    for i in range(begin, end):
+    for i in span(begin, end):
         correction[i] += length * (z[i] + share * step[i])

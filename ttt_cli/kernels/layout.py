@@ -1,7 +1,7 @@
 """Laying games out in time: nodes of players in periods, and equal games held once.
 
 Games are sorted by period; `game_start[p]` to `game_start[p + 1]` belong to period p. All of it takes time in
-proportion to the games, by counting; only the players of a period are sorted by comparison.
+proportion to the games, by counting.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import flat, kernel
+from ttt_cli.kernels.indices import at, span
+from ttt_cli.kernels.prefetch import fetch
 
 _STRIDE: Final = 2654435761  # prime
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
@@ -21,70 +23,110 @@ def _fixed(kind):
     return f"Array({kind}, 1, 'C', True)"
 
 
-@kernel(f"int64({_fixed('int64')}, {_fixed('int32')}, {_fixed('int32')}, int32[::1])")
-def count_nodes(game_start, white, black, seen):
-    """How many (player, period) pairs have games; `seen` (players,) is room for work, -1 throughout."""
-    nodes = 0
-    for p in range(len(game_start) - 1):
-        for g in range(game_start[p], game_start[p + 1]):
-            for player in (white[g], black[g]):
-                if seen[player] != p:
-                    seen[player] = p
-                    nodes += 1
-    return nodes
+@kernel(f"void({_fixed('int64')}, {_fixed('int32')}, {_fixed('int32')}, int32[::1], int64[::1], int32[::1])")
+def find_nodes(game_start, white, black, seen, node_start, found):
+    """Fill `node_start` (periods + 1,), and the front of `found` (2 games,) with the player of each node.
 
-
-@kernel(
-    f"void({_fixed('int64')}, {_fixed('int32')}, {_fixed('int32')}, int32[::1], int32[::1], int64[::1], int32[::1], "
-    "int32[::1], int32[::1], int32[::1], int32[::1])"
-)
-def lay_out(
-    game_start, white, black, seen, node_of,
-    node_start, node_player, previous, following, game_white, game_black,
-):  # fmt: skip
-    """Fill `node_start` (periods + 1,), `node_player`, `previous`, `following` (nodes,), `game_white`, `game_black`.
-
-    Nodes are sorted by period, then player. `seen` and `node_of` (players,) are room for work, -1 throughout.
+    In a period players are found in the order of its games. `seen` (players,) is room for work, -1 throughout.
     """
     nodes = 0
     node_start[0] = 0
     for p in range(len(game_start) - 1):
-        first = nodes
-        for g in range(game_start[p], game_start[p + 1]):
-            for player in (white[g], black[g]):
+        end = game_start[p + 1]
+        for g in span(game_start[p], end):
+            for side in (white, black):
+                fetch(g, end, side, seen)
+                player = at(side[g])
                 if seen[player] != p:
                     seen[player] = p
-                    node_player[nodes] = player
+                    found[at(nodes)] = player
                     nodes += 1
-        node_player[first:nodes].sort()
-        for node in range(first, nodes):
-            player = node_player[node]
+        node_start[p + 1] = nodes
+
+
+@kernel("void(int64[::1], int32[::1], int32[::1], int32[::1], int32[::1])")
+def sort_nodes(node_start, found, places, spare, node_player):
+    """Sort `found` inside periods into `node_player`: by player all through, then by period.
+
+    `places` (players,), 0 throughout, and `spare` (nodes,) are room for work.
+    """
+    nodes = len(node_player)
+    for k in span(0, nodes):
+        fetch(k, nodes, found, places)
+        places[at(found[k])] += 1
+    place = 0
+    for player in span(0, len(places)):
+        count = places[player]
+        places[player] = place
+        place += count
+    for p in range(len(node_start) - 1):
+        for k in span(node_start[p], node_start[p + 1]):
+            fetch(k, nodes, found, places)
+            player = at(found[k])
+            spare[at(places[player])] = p
+            places[player] += 1
+    cursor = node_start.copy()
+    begin = 0
+    for player in span(0, len(places)):
+        for k in span(begin, places[player]):
+            p = at(spare[k])
+            node_player[at(cursor[p])] = player
+            cursor[p] += 1
+        begin = places[player]
+
+
+@kernel(
+    f"void(int32[::1], float64, {_fixed('int64')}, {_fixed('int32')}, {_fixed('int32')}, "
+    "Array(float64, 1, 'A', True), int64[::1], int32[::1], int32[::1], int32[::1], float64[::1], "
+    "int32[::1], int32[::1], float64[::1], int32[::1], int32[::1])"
+)
+def lay_out(
+    periods, steps_per_year, game_start, white, black, weight, node_start, node_player, node_of,
+    node_period, node_games, previous, following, gap_years, game_white, game_black,
+):  # fmt: skip
+    """Fill the arrays of a timeline from `node_period` on. `node_of` (players,) is room for work, -1 throughout."""
+    for p in range(len(game_start) - 1):
+        first, last = node_start[p], node_start[p + 1]
+        for node in span(first, last):
+            fetch(node, last, node_player, node_of)
+            player = at(node_player[node])
             before = node_of[player]
+            node_of[player] = node
+            node_period[node] = periods[p]
+            node_games[node] = 0.0
             previous[node] = before
             following[node] = -1
+            gap_years[node] = 0.0
             if before >= 0:
-                following[before] = node
-            node_of[player] = node
-        node_start[p + 1] = nodes
-        for g in range(game_start[p], game_start[p + 1]):
-            game_white[g] = node_of[white[g]]
-            game_black[g] = node_of[black[g]]
+                following[at(before)] = node
+                gap_years[node] = (periods[p] - node_period[at(before)]) / steps_per_year
+        begin, end = game_start[p], game_start[p + 1]
+        for g in span(begin, end):
+            for side, game_node in ((white, game_white), (black, game_black)):
+                fetch(g, end, side, node_of)
+                node = node_of[at(side[g])]
+                game_node[g] = node
+                node_games[at(node)] += weight[g]
 
 
 @flat
 def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
-    """Sort `order[begin:end]` by `keys[order] - base`, which are below len(counts), into `sorted_order`; stable."""
+    """Sort `order[begin:end]`, which holds the same range, by `keys[order] - base` into `sorted_order`; stable.
+
+    Keys less the base are below len(counts).
+    """
     counts[:] = 0
-    for k in range(begin, end):
-        counts[keys[order[k]] - base] += 1
+    for k in span(begin, end):
+        counts[at(keys[k] - base)] += 1
     place = begin
-    for key in range(len(counts)):
+    for key in span(0, len(counts)):
         count = counts[key]
         counts[key] = place
         place += count
-    for k in range(begin, end):
-        key = keys[order[k]] - base
-        sorted_order[counts[key]] = order[k]
+    for k in span(begin, end):
+        fetch(k, end, order, keys)
+        key = at(keys[at(order[k])] - base)
+        sorted_order[at(counts[key])] = order[k]
         counts[key] += 1
 
 
@@ -111,10 +153,13 @@ def sort_pairs(node_start, game_start, kinds, first, second, code, order, spare,
         _counting_pass(begin, end, code, 0, by_code, order, spare)
         _counting_pass(begin, end, second, base, here, spare, order)
         _counting_pass(begin, end, first, base, here, order, spare)
-        for k in range(begin, end):
-            g = spare[k]
+        before = at(0)
+        for k in span(begin, end):
+            fetch(k, end, spare, first)
+            fetch(k, end, spare, second)
+            fetch(k, end, spare, code)
+            g = at(spare[k])
             order[k] = g
-            before = spare[k - 1]
             if (
                 k == begin
                 or first[g] != first[before]
@@ -122,6 +167,7 @@ def sort_pairs(node_start, game_start, kinds, first, second, code, order, spare,
                 or code[g] != code[before]
             ):
                 pairs += 1
+            before = g
         pair_start[p + 1] = pairs
     return pairs
 
@@ -153,13 +199,20 @@ def merge_pairs(
                 here = min(_APART, size - pair)
                 for other in range(here):
                     places[other * _STRIDE % here] = other
-            i, j, kind = first[order[k]], second[order[k]], code[order[k]]
+            g = at(order[at(k)])
+            i, j, kind = first[g], second[g], code[g]
             total = difference = 0.0
-            while k < end and first[order[k]] == i and second[order[k]] == j and code[order[k]] == kind:
-                total += weight[0] if one_weight else weight[order[k]]
-                difference += balance[0] if one_balance else balance[order[k]]
+            while first[g] == i and second[g] == j and code[g] == kind:
+                total += weight[0] if one_weight else weight[g]
+                difference += balance[0] if one_balance else balance[g]
                 k += 1
-            place = start + pair - among + places[among]
+                if k == end:
+                    break
+                fetch(k, end, order, first)
+                fetch(k, end, order, second)
+                fetch(k, end, order, code)
+                g = at(order[at(k)])
+            place = at(start + pair - among + places[among])
             pair += 1
             pair_first[place] = i
             pair_second[place] = j

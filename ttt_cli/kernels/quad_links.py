@@ -8,6 +8,7 @@ positive stand beside the games as they are.
 from __future__ import annotations
 
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.indices import at, span
 
 _RANGE = "int64, int64"  # begin, end: of the games of a slice
 _ENDS = "int32[::1], int32[::1]"  # first, second
@@ -34,8 +35,8 @@ def residual(
 
     All of one slice.
     """
-    n = len(positivity)
-    for i in range(node, last_node):
+    n = at(len(positivity))
+    for i in span(node, last_node):
         for v in (i, n + i):
             means[v] = marginal[v, 1] / marginal[v, 0]
             precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
@@ -44,9 +45,9 @@ def residual(
             diagonal[v] = 0.0
         out[n + i] += positivity[i, 1] - positivity[i, 0] * means[n + i]
         diagonal[n + i] = positivity[i, 0]
-    for g in range(begin, end):
-        i = first[g]
-        j = second[g]
+    for g in span(begin, end):
+        i = at(first[g])
+        j = at(second[g])
         times = weight[g]
         pull_1, pull_2 = _pair(g, i, j, n, links, means)
         force_1 = times * (links[g, 3] - pull_1)
@@ -62,14 +63,14 @@ def residual(
         diagonal[n + j] += times * links[g, 2]
 
 
-@kernel(f"float64({_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[::1], float64[::1])")
+@kernel(f"float64({_RANGE}, {_ENDS}, float64[::1], float64[:, ::1], float64[:], float64[:])")
 def add_pulls(begin, end, first, second, weight, links, z, az):
     """Add (L - diag(L)) z to `az`; returns the product of z and what was added."""
-    n = len(z) // 2
+    n = at(len(z) // 2)
     product = 0.0
-    for g in range(begin, end):
-        i = first[g]
-        j = second[g]
+    for g in span(begin, end):
+        i = at(first[g])
+        j = at(second[g])
         times = weight[g]
         pull_1, pull_2 = _pair(g, i, j, n, links, z)
         pull = pull_1 - pull_2
@@ -89,10 +90,10 @@ def add_pulls(begin, end, first, second, weight, links, z, az):
 @kernel(f"void({_RANGE}, {_ENDS}, float64[:, ::1], float64[:, ::1], float64[::1])")
 def spread(begin, end, first, second, links, sites, means):
     """Set every site so that smoothing gives these means; precisions stay as they are (see `pair_links.spread`)."""
-    n = len(means) // 2
-    for g in range(begin, end):
-        i = first[g]
-        j = second[g]
+    n = at(len(means) // 2)
+    for g in span(begin, end):
+        i = at(first[g])
+        j = at(second[g])
         pull_1, pull_2 = _pair(g, i, j, n, links, means)
         force_1 = links[g, 3] - pull_1
         force_2 = links[g, 4] - pull_2

@@ -14,7 +14,9 @@ import math
 from ttt_cli.kernels.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.odds import lead_of, outcome_of
+from ttt_cli.kernels.prefetch import fetch
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
@@ -77,7 +79,7 @@ def _play(g, i, j, outcome, lead, times, noise, margin, advantage, marginal, sit
     return change
 
 
-@inner
+@flat
 def _play_period(
     begin,
     end,
@@ -100,13 +102,15 @@ def _play_period(
     up to `repeats` times.
     """
     skipped = 0
-    for g in range(begin, end):
+    for g in span(begin, end):
+        fetch(g, end, first, marginal)
+        fetch(g, end, second, marginal)
         before = 0.0
         for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
             change = _play(
                 g,
-                first[g],
-                second[g],
+                at(first[g]),
+                at(second[g]),
                 outcome_of(outcome[g]),
                 lead_of(outcome[g], odds),
                 weight[g],
@@ -140,7 +144,7 @@ def sweep(
     low, high = node_start[begin], node_start[end]
     for step in range(end - begin):
         p = end - 1 - step if back else begin + step
-        for i in range(node_start[p], node_start[p + 1]):
+        for i in span(node_start[p], node_start[p + 1]):
             if back:
                 if following[i] < high:
                     precision, weighted = from_future(following[i], variance, forward, marginal)
@@ -162,15 +166,19 @@ def sweep(
 )
 def gather(node, last_node, game, last_game, first, second, weight, marginal, sites):
     """Fill `marginal` of the nodes from `node` to before `last_node` with the sites of their games, a slice's."""
-    for i in range(node, last_node):
+    for i in span(node, last_node):
         marginal[i, 0] = 0.0
         marginal[i, 1] = 0.0
-    for g in range(game, last_game):
+    for g in span(game, last_game):
+        fetch(g, last_game, first, marginal)
+        fetch(g, last_game, second, marginal)
         times = weight[g]
-        marginal[first[g], 0] += times * sites[g, 0]
-        marginal[first[g], 1] += times * sites[g, 1]
-        marginal[second[g], 0] += times * sites[g, 2]
-        marginal[second[g], 1] += times * sites[g, 3]
+        i = at(first[g])
+        j = at(second[g])
+        marginal[i, 0] += times * sites[g, 0]
+        marginal[i, 1] += times * sites[g, 1]
+        marginal[j, 0] += times * sites[g, 2]
+        marginal[j, 1] += times * sites[g, 3]
 
 
 @kernel(
@@ -183,9 +191,11 @@ def game_evidence(
     """The part of log Z of some games' sites; and the log probabilities of these games, each without its site."""
     foreseen = 0.0
     games = 0.0
-    for g in range(game, last_game):
-        i = first[g]
-        j = second[g]
+    for g in span(game, last_game):
+        fetch(g, last_game, first, marginal)
+        fetch(g, last_game, second, marginal)
+        i = at(first[g])
+        j = at(second[g])
         precision_i = marginal[i, 0] - sites[g, 0]
         precision_j = marginal[j, 0] - sites[g, 2]
         if not (precision_i > 0.0 and precision_j > 0.0):

@@ -19,6 +19,7 @@ import numpy as np
 from ttt_cli.kernels.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.odds import lead_of, outcome_of
 from ttt_cli.kernels.sides import game_log_probability, game_sides
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
@@ -147,9 +148,9 @@ def _play_period(
 ):
     """Update the games of one period in order; returns how many had to be skipped (see `ttt._play_period`)."""
     skipped = 0
-    for g in range(begin, end):
-        i = first[g]
-        j = second[g]
+    for g in span(begin, end):
+        i = at(first[g])
+        j = at(second[g])
         times = weight[g]
         change = _play(
             g, i, j, n, outcome[g], times, noise, advantage, odds, offset, split, marginal, sites, links
@@ -192,11 +193,11 @@ def sweep(
     Messages from outside these periods are left as they are.
     """
     skipped = 0
-    n = len(previous) // 2
+    n = at(len(previous) // 2)
     low, high = node_start[begin], node_start[end]
     for step in range(end - begin):
         p = end - 1 - step if back else begin + step
-        for i in range(node_start[p], node_start[p + 1]):
+        for i in span(node_start[p], node_start[p + 1]):
             past = previous[i] < 0 or previous[i] >= low
             future = following[i] < high
             for variable in (i, n + i):
@@ -223,16 +224,16 @@ def sweep(
 )
 def gather(node, last_node, game, last_game, first, second, weight, marginal, sites, positivity):
     """Fill `marginal` of a slice's variables with their sites: of its games, and those that keep margins positive."""
-    n = len(positivity)
-    for i in range(node, last_node):
+    n = at(len(positivity))
+    for i in span(node, last_node):
         marginal[i, 0] = 0.0
         marginal[i, 1] = 0.0
         marginal[n + i, 0] = positivity[i, 0]
         marginal[n + i, 1] = positivity[i, 1]
-    for g in range(game, last_game):
+    for g in span(game, last_game):
         times = weight[g]
-        i = first[g]
-        j = second[g]
+        i = at(first[g])
+        j = at(second[g])
         for c in range(2):
             marginal[i, c] += times * sites[g, c]
             marginal[j, c] += times * sites[g, 2 + c]
@@ -253,16 +254,16 @@ def site_evidence(
     Each game is foreseen without its own site.
     """
     foreseen = 0.0
-    n = len(positivity)
+    n = at(len(positivity))
     total = 0.0
     cavity = np.empty((4, 2))
-    for g in range(game, last_game):
-        i = first[g]
-        j = second[g]
+    for g in span(game, last_game):
+        i = at(first[g])
+        j = at(second[g])
         absorbed = 0.0
         proper = True
         for side in range(4):
-            variable = (i if side % 2 == 0 else j) + (n if side > 1 else 0)
+            variable = (i if side % 2 == 0 else j) + (n if side > 1 else at(0))
             precision = marginal[variable, 0] - sites[g, 2 * side]
             if not precision > 0.0:
                 proper = False
@@ -280,7 +281,7 @@ def site_evidence(
         )  # fmt: skip
         foreseen += weight[g] * normaliser
         total += weight[g] * (normaliser - absorbed)
-    for i in range(node, last_node):
+    for i in span(node, last_node):
         precision = marginal[n + i, 0] - positivity[i, 0]
         weighted = marginal[n + i, 1] - positivity[i, 1]
         total += win_log_normaliser((weighted / precision + offset) * math.sqrt(precision))

@@ -17,6 +17,7 @@ AddPulls = Callable[[int, int, Vector, Vector], float]
 
 DELAY: Final = 4  # steps over which the error is estimated
 STEPS: Final = 10_000  # at most
+CROWDED: Final = 1 << 14  # variables in a period: of more, games find z and A z sooner side by side
 LOST: Final = 1e-8  # share of a sum that rounding may have eaten
 
 
@@ -31,9 +32,12 @@ class JointSolver:
 
         self._kernels = joint
         self._walks, self._widest, self._slices = walks, widest, slices
-        work = np.zeros((9, len(walks.previous)))
+        variables, periods = len(walks.previous), slices.periods[-1][1]
+        work = np.zeros((7, variables))
         self.residual, self.correction, self._scale, self._gain, self._gain_away = work[:5]
-        self._z, self._az, self._step, self._image = work[5:]
+        self._step, self._image = work[5:]
+        crowded = variables > CROWDED * periods
+        self._z, self._az = np.zeros((variables, 2)).T if crowded else np.zeros((2, variables))
         self.diagonal = self._image  # not needed once it is factored
 
     def solve(self, add_pulls: AddPulls, tol: float, relative: float) -> float:
@@ -67,11 +71,13 @@ class JointSolver:
                 if bound < tol or error < relative * math.sqrt(energy):
                     break
         self._walks.run(partial(self._finish, share, length))
+        if not math.isfinite(length):
+            self._forget()
         return bound
 
     def _factor(self) -> None:
         kernels, walks = self._kernels, self._walks
-        filtered = self._az
+        filtered = self._step
 
         def factor(half: int) -> None:
             for way, away in zip(walks.inward(half), walks.outward(half), strict=True):
@@ -82,7 +88,11 @@ class JointSolver:
 
         walks.run(factor)
         kernels.join(walks.later, walks.previous, walks.variance, filtered, self._scale, self._gain_away)
-        for vector in (self.correction, self._z, self._az, self._step, self._image):
+        self.correction.fill(0.0)
+
+    def _forget(self) -> None:
+        """Clear what a further solution multiplies by zero."""
+        for vector in (self._z, self._az, self._step, self._image):
             vector.fill(0.0)
 
     def _precondition(self, add_pulls: AddPulls, share: float, length: float) -> tuple[float, float]:
@@ -108,7 +118,7 @@ class JointSolver:
 
     def _outward(self, half: int) -> float:
         return math.fsum(
-            self._kernels.outward(*way[:4], self._gain_away, self._scale, self._az, self._z)
+            self._kernels.outward(*way[:4], self._gain_away, self._scale, self._z, self._az)
             for way in self._walks.outward(half)
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ OUTCOME_BITS: Final = 3  # of a code; the others tell the odds, as in `kernels/o
 ODDS_LIMIT: Final = 1 << (8 - OUTCOME_BITS)
 ELO_CLASS: Final = 200.0  # Elo points in beta: there, too, the sd of one performance
 
+Number = TypeVar("Number", np.int32, np.float64)
 
 PairArrays = tuple[
     NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64]
@@ -79,7 +80,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
         first, second = np.minimum(first, second), np.maximum(first, second)
         outcome = np.where(swap, 2 - outcome, outcome)
         place = np.where(swap, -place % len(odds), place)
-    ends = first.astype(np.int32), second.astype(np.int32), codes(outcome, place, known=known or not colours)
+    ends = _own(first), _own(second), codes(outcome, place, known=known or not colours)
     order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     pairs = sort_pairs(
@@ -99,16 +100,21 @@ def merge_games(timeline: Timeline, *, colours: bool) -> Pairs:
 
 def _compact(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """A column that may be written to; one entry of it where all are one."""
-    return column.copy() if column.strides[0] or len(column) < 2 else column[:1].copy()
+    return _own(column) if column.strides[0] or len(column) < 2 else column[:1].copy()
 
 
-def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _own(column: NDArray[Number]) -> NDArray[Number]:
+    """A column that may be written to."""
+    return column if column.flags.writeable else column.copy()
+
+
+def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.integer]]:
     """The odds there are, Elo points, and the place of each game's among them, shape (games,).
 
     None is at place 0, and the odds at place k are opposite to those at -k. Raises DataError when there are too many.
     """
     if not timeline.offset.any():
-        return np.zeros(1), np.broadcast_to(np.int64(0), timeline.n_games)
+        return np.zeros(1), np.broadcast_to(np.uint8(0), timeline.n_games)
     given = np.unique(np.abs(timeline.offset))
     given = given[given > 0.0]
     odds = np.concatenate([[0.0], given, -given[::-1]])
@@ -123,7 +129,7 @@ def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.int
     )
 
 
-def codes(outcome: NDArray[np.integer], place: NDArray[np.int64], *, known: bool) -> NDArray[np.uint8]:
+def codes(outcome: NDArray[np.integer], place: NDArray[np.integer], *, known: bool) -> NDArray[np.uint8]:
     """Outcomes and places of odds as kernels take them; `known`: the colours."""
     return (outcome + (0 if known else UNKNOWN) + (place << OUTCOME_BITS)).astype(np.uint8)
 

@@ -7,7 +7,7 @@ goes through all at once, and what one slice says to the next arrives half a swe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -40,10 +40,7 @@ class Slices:
         self.periods = _between(cuts)
         self.nodes = _between(node_start[cuts])
         self.games = _between(game_start[cuts])
-        borders = node_start[cuts[1:-1]]
-        here = np.searchsorted(borders, np.arange(len(previous)), side="right")
-        crossing = (previous >= 0) & (here[previous] != here)
-        self.later = np.flatnonzero(crossing).astype(np.int32)
+        self.later = crossing(previous, [(0, begin, end) for begin, end in self.nodes[1:]])
 
     def __len__(self) -> int:
         return len(self.periods)
@@ -93,6 +90,18 @@ def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]
     return [
         [(first + begin, first + end) for first in range(0, variables, nodes)] for begin, end in slices.nodes
     ]
+
+
+def crossing(previous: NDArray[np.int32], borders: Iterable[tuple[int, int, int]]) -> NDArray[np.int32]:
+    """The variables from a border to before `end` whose one before is at `begin` or later but before the border.
+
+    `borders` are (begin, border, end), in order.
+    """
+    found = [
+        border + np.flatnonzero((previous[border:end] >= begin) & (previous[border:end] < border))
+        for begin, border, end in borders
+    ]
+    return np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32)
 
 
 def available_cores() -> int:

@@ -21,14 +21,13 @@ def smoothed_walk(
 
     The covariance with the node before is the Rauch-Tung-Striebel gain times the variance.
     """
-    past = 1.0 / (marginal[:, 0] - backward[:, 0])[timeline.previous]
-    gain = past / (past + drift**2 * timeline.gap_years)
-    return Walk(
-        mean=prior_mean + marginal[:, 1] / marginal[:, 0],
-        sd=1.0 / np.sqrt(marginal[:, 0]),
-        covariance=gain / marginal[:, 0],
-        drift=drift,
+    from ttt_cli.kernels.chains import smoothed
+
+    mean, sd, covariance = (np.empty(timeline.n_nodes) for _ in range(3))
+    smoothed(
+        timeline.previous, timeline.gap_years, drift, prior_mean, backward, marginal, mean, sd, covariance
     )
+    return Walk(mean=mean, sd=sd, covariance=covariance, drift=drift)
 
 
 def sites_name(colours: bool) -> str:

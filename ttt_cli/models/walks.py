@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.models.slices import Slices, side_by_side
+from ttt_cli.models.slices import Slices, crossing, side_by_side
 
 Vector = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -57,9 +57,7 @@ class Walks:
         middle = slices.nodes[len(slices) // 2][0] if len(slices) > 1 else nodes
         self._firsts = range(0, len(previous), nodes)
         self._spans = [(0, middle), (middle, nodes)][: min(len(slices), 2)]
-        late = np.arange(len(previous)) % nodes >= middle
-        crossing = late & (previous >= 0) & (previous % nodes < middle)
-        self.later = np.flatnonzero(crossing).astype(np.int32)
+        self.later = crossing(previous, [(first, first + middle, first + nodes) for first in self._firsts])
 
     def inward(self, half: int) -> list[Way]:
         """The ways of a half towards the middle."""
@@ -83,8 +81,8 @@ class Walks:
 
         def spread(half: int) -> None:
             told, message = messages[half], messages[1 - half]
-            for way in self.outward(half):
-                self._kernels.outward(*way, self.prior_precision, told, message, marginal)
+            for way, away in zip(self.outward(half), self.inward(half), strict=True):
+                self._kernels.outward(*way, self.prior_precision, away.source, told, message, marginal)
 
         self.run(collect)
         self._kernels.meet(self.later, self.previous, self.variance, *messages, marginal)
