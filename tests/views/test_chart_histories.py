@@ -5,6 +5,7 @@ from handmade import CONFIG, fit_of, games_of, write_small_run
 
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
+from ttt_cli.views.charts import histories as module
 from ttt_cli.views.charts.histories import History, Point, histories, leading_players, year_of
 
 
@@ -41,10 +42,13 @@ def test_one_period_is_no_stretch() -> None:
     assert list(History("A", (Point("1858", 1858.0, 0.0, 1.0, 1),)).stretches()) == []
 
 
-def test_of_days_without_games_the_first_of_each_month_is_drawn() -> None:
+def test_of_many_days_without_games_the_first_of_each_month_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     games = games_of([("1858-01-30", "A, a", "B, b", "1-0"), ("1858-03-20", "B, b", "A, a", "1-0")])
     timeline = build_timeline(games, "day")
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    (history,) = histories(run, ["A, a"])
+    assert len(history.points) == 50
+    monkeypatch.setattr(module, "MANY_DAYS", 49)
     (history,) = histories(run, ["A, a"])
     assert [(point.period, point.games) for point in history.points] == [
         ("1858-01-30", 1), ("1858-02-01", 0), ("1858-03-01", 0), ("1858-03-20", 1),

@@ -54,9 +54,8 @@ def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerCha
     """The mean skill of the best `count` in every period, and the number one's.
 
     A player counts from the first to the last game, with `min_games` games or more in the run, while the sd is
-    settled (`ttt_cli.views.settled`); periods with fewer than `count` players are left out, and all days but the first
-    of each month.
-    Raises LookupFailed when none is left.
+    settled (`ttt_cli.views.settled`); periods with fewer than `count` players are left out, and of many
+    days all but the first of each month. Raises LookupFailed when none is left.
     """
     import altair as alt
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
+MANY_DAYS: Final = 1000  # in a run: of more, curves do not need each
 _EPOCH: Final = {"week": 1970.0, "day": 1970.0}  # years are numbered from 0, these steps from 1970
 _SKILLS: Final = """
 SELECT player, period, period_number, mean, coalesce(sd, 0.0), games, {margin}
@@ -41,7 +42,7 @@ class Point:
 class History:
     """One player's points in order of time, from the first to the last period; never empty.
 
-    All periods are there, but of days without games only the first of each month.
+    All periods are there, but where a run has many days, of those without games only the first of each month.
     """
 
     player: str
@@ -72,8 +73,9 @@ def year_of(number: int, period: str) -> float:
 
 
 def drawn_when_idle(run: Run) -> str:
-    """The SQL condition on a row of skills for being drawn without games, too: of days the first of a month."""
-    if run.meta.period != "day":
+    """The SQL condition on a row of skills for being drawn without games, too: of many days the first of a month."""
+    ((periods,),) = run.query("SELECT count(*) FROM periods")[1]
+    if run.meta.period != "day" or periods <= MANY_DAYS:
         return "true"
     return "day(DATE '1970-01-01' + period_number) = 1"
 
