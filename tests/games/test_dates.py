@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.dates import GameDate, parse_date
+from ttt_cli.games.dates import GameDate, SlashOrder, parse_date, slash_order
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
 
 
@@ -42,6 +42,17 @@ def days(year: int, month: int, day: int) -> int:
         ("06/15/1858", (1858, 6, 15), PRECISION_DAY),
         ("1970-01-01", (1970, 1, 1), PRECISION_DAY),
         ("9999-12-31", (9999, 12, 31), PRECISION_DAY),
+        ("1850.06.15-1850.07.01", (1850, 7, 1), PRECISION_DAY),
+        ("1850-06-15/1850-07-01", (1850, 7, 1), PRECISION_DAY),
+        ("1850-06-15T20:15:00Z/1850-07-01T10:00:00Z", (1850, 7, 1), PRECISION_DAY),
+        ("15.06.1850 - 01.07.1850", (1850, 7, 1), PRECISION_DAY),
+        ("1850.06.15 to 1850.07.??", (1850, 7, 16), PRECISION_MONTH),
+        ("1850-06-1850-07", (1850, 7, 16), PRECISION_MONTH),
+        ("06/1850-07/1850", (1850, 7, 16), PRECISION_MONTH),
+        ("1850.12.28..1851.01.03", (1851, 1, 3), PRECISION_DAY),
+        ("1850.11.15-1850", (1850, 7, 2), PRECISION_YEAR),
+        ("1850-1851", (1851, 7, 2), PRECISION_YEAR),
+        ("1850–1851", (1851, 7, 2), PRECISION_YEAR),
     ],
 )
 def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int) -> None:
@@ -56,7 +67,6 @@ def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int
         ("1858.13.01", (1858, 7, 2), PRECISION_YEAR),
         ("1858.??.15", (1858, 7, 2), PRECISION_YEAR),
         ("1858.6.x5", (1858, 6, 15), PRECISION_MONTH),
-        ("03/04/1858", (1858, 7, 2), PRECISION_YEAR),  # March or April
         ("June 1858", (1858, 7, 2), PRECISION_YEAR),
         ("c. 1858", (1858, 7, 2), PRECISION_YEAR),
         ("1858?", (1858, 7, 2), PRECISION_YEAR),
@@ -66,6 +76,48 @@ def test_impossible_parts_are_left_out_and_said(
     text: str, expected: tuple[int, int, int], precision: int
 ) -> None:
     assert parse_date(text) == GameDate(days(*expected), precision, "bad date", repaired=True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "order"),
+    [
+        (["03/02/1921", "25/02/1921"], "day"),
+        (["03/02/1921", "02/25/1921"], "month"),
+        (["03/02/1921", "25/02/1921", "02/25/1921"], None),
+        (["03/02/1921", "1921/02/25", "25.02.1921", "31/31/1921", "0/25/1921"], None),
+        (["25/2/1921 20:15"], "day"),
+        (["3/2/1921-25/2/1921"], "day"),
+    ],
+)
+def test_a_day_above_12_tells_the_order(texts: list[str], order: SlashOrder | None) -> None:
+    assert slash_order(texts) == order
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "expected", "precision"),
+    [
+        ("03/02/1921", "day", (1921, 2, 3), PRECISION_DAY),
+        ("03/02/1921", "month", (1921, 3, 2), PRECISION_DAY),
+        ("??/02/1921", "day", (1921, 2, 14), PRECISION_MONTH),
+        ("02/??/1921", "month", (1921, 2, 14), PRECISION_MONTH),
+        ("03.02.1921", "month", (1921, 2, 3), PRECISION_DAY),
+        ("02/02/1921", None, (1921, 2, 2), PRECISION_DAY),
+        ("28/02/1921-03/02/1922", "day", (1922, 2, 3), PRECISION_DAY),
+    ],
+)
+def test_slashes_are_read_in_the_order_of_the_file(
+    text: str, order: SlashOrder | None, expected: tuple[int, int, int], precision: int
+) -> None:
+    assert parse_date(text, order) == GameDate(days(*expected), precision)
+
+
+def test_without_an_order_the_year_is_kept() -> None:
+    assert parse_date("03/04/1858") == GameDate(days(1858, 7, 2), PRECISION_YEAR, ambiguous=True)
+
+
+@pytest.mark.parametrize("text", ["1851-1850", "1850.07.01-1850.06.15", "1850.07-1850.06"])
+def test_a_range_does_not_run_backwards(text: str) -> None:
+    assert parse_date(text).fault == "bad date"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import duckdb
 import pytest
 import zstandard
 
@@ -195,6 +196,85 @@ def test_format_overrides_what_the_content_says() -> None:
         read_games([io.BytesIO(CSV.encode())], DataConfig(format="pgn"))
     with pytest.raises(DataError, match="columns are not known"):
         read_games([io.BytesIO(PGN.encode())], DataConfig(format="csv"))
+
+
+SLASHES = [
+    ("03/02/1921", "1921-02-03"),
+    ("25/02/1921", "1921-02-25"),
+    ("11/03/1921", "1921-03-11"),
+]
+
+
+def dated(path: Path, texts: list[str]) -> Path:
+    """A file with a game at each date, in the format of its name."""
+    if path.suffix == ".pgn":
+        path.write_text("".join(PGN.replace("1858.06.17", text) for text in texts))
+    elif path.suffix == ".jsonl":
+        path.write_text(
+            "".join(f'{{"date":"{text}","white":"A","black":"B","result":1}}\n' for text in texts)
+        )
+    else:
+        rows = "".join(f"{text},A,B,1-0\n" for text in texts)
+        table = path.with_suffix(".csv")
+        table.write_text(f"date,white,black,result\n{rows}")
+        if path.suffix == ".parquet":
+            duckdb.sql(f"COPY (FROM read_csv('{table}', all_varchar=true)) TO '{path}' (FORMAT parquet)")
+    return path
+
+
+@pytest.mark.parametrize("reader", ["scan", "chess"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.pgn"])
+def test_one_date_settles_the_order_of_its_file(tmp_path: Path, name: str, reader: str) -> None:
+    file = dated(tmp_path / name, [text for text, _ in SLASHES])
+    games = read_games([file], DataConfig.model_validate({"reader": reader}))
+    assert [str(day) for day in games.date.astype("datetime64[D]")] == [day for _, day in SLASHES]
+    assert games.date_precision.tolist() == [2, 2, 2]
+    assert not games.report.problems
+
+
+def test_one_date_settles_the_order_of_a_file_read_by_compiled_code(tmp_path: Path) -> None:
+    many = 250_000  # more than compiled code takes over from
+    games = read_games([dated(tmp_path / "a.csv", ["03/02/1921"] * many + ["25/02/1921"])])
+    assert [str(games.date[at].astype("datetime64[D]")) for at in (0, -2, -1)] == [
+        *["1921-02-03"] * 2,
+        "1921-02-25",
+    ]
+
+
+def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
+    files = [
+        dated(tmp_path / "british.csv", ["03/02/1921", "25/02/1921"]),
+        dated(tmp_path / "american.csv", ["03/02/1921", "02/25/1921"]),
+        dated(tmp_path / "silent.csv", ["03/02/1921", "04/02/1921", "05/05/1921", "1921"]),
+        dated(tmp_path / "both.csv", ["03/02/1921", "25/02/1921", "02/26/1921"]),
+    ]
+    games = read_games(files)
+    days = games.date.astype("datetime64[D]").astype(str)
+    found = [days[games.source_file == file].tolist() for file in range(4)]
+    assert found == [
+        ["1921-02-03", "1921-02-25"],
+        ["1921-02-25", "1921-03-02"],
+        ["1921-05-05", "1921-07-02", "1921-07-02", "1921-07-02"],
+        ["1921-02-25", "1921-02-26", "1921-07-02"],
+    ]
+    assert [
+        (Path(one.file).name, one.line, one.reason, one.action, one.detail) for one in games.report.problems
+    ] == [
+        (
+            "silent.csv",
+            2,
+            "day or month first",
+            "kept",
+            "2 dates like 03/02/1921, of which only the year is used",
+        ),
+        (
+            "both.csv",
+            2,
+            "day or month first",
+            "kept",
+            "1 date like 03/02/1921, of which only the year is used",
+        ),
+    ]
 
 
 def test_through_python_chess() -> None:

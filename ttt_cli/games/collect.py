@@ -100,7 +100,7 @@ class Collector:
             files=tuple(self._files),
             starts=self._parts.starts,
             line=column["line"],
-            date=Texts(column["date"], tuple(pools.dates.values)),
+            date=Texts(column["date"], pools.dates.texts),
             white_written=Texts(written[0], names) if names else nothing,
             black_written=Texts(written[1], names) if names else nothing,
             result=Texts(column["result"], tuple(text for text, _ in pools.results.values)),
@@ -132,7 +132,7 @@ class Collector:
         further = []
         for row, file in zip(same.tolist(), files.tolist(), strict=True):
             date, (result, _) = (
-                pools.dates.values[column["date"][row]],
+                pools.dates.values[column["date"][row]][0],
                 pools.results.values[column["result"][row]],
             )
             white, black = (

@@ -14,10 +14,12 @@ from ttt_cli.games.ledger import Codes, narrow
 from ttt_cli.games.names.clean import text_of, texts_of
 from ttt_cli.games.pools import Pools
 from ttt_cli.games.records import (
+    AMBIGUOUS_DATE,
     BAD_DATE,
     DROP_REASONS,
     DROPPED,
     FAULT,
+    KEPT,
     REPAIRED,
     SAME_PLAYER,
     Note,
@@ -49,7 +51,7 @@ class Judged:
         self.weight, self.offset = weighing.weight, weighing.offset
         self.fault = _first_fault([*self._judge_names(names), *behind, *weighing.faults])
         columns = weighing.notes(self.line, self.fault == 0)
-        self.notes = [*self._dropped_notes(), *self._repaired_notes(), *columns]
+        self.notes = [*self._dropped_notes(), *self._repaired_notes(), *self._ambiguous_notes(), *columns]
         for name in pools.columns:
             if name in records.further and not (name == "odds" and weighing.odds_ignored):
                 self._take_texts(name)
@@ -77,9 +79,12 @@ class Judged:
 
     def _judge_dates(self) -> Faults:
         records, pool = self._records, self._pools.dates
-        numbers = pool.ids(_all_joined(records.dates, "-"))
+        numbers = pool.of_file(_all_joined(records.dates, "-"))
         dates = [pool.parsed[number] for number in numbers.tolist()]
-        self._repaired = np.array([date.repaired for date in dates], np.bool_)[records.codes("dates")]
+        self._repaired, self._ambiguous = (
+            np.array([getattr(date, what) for date in dates], np.bool_)[records.codes("dates")]
+            for what in ("repaired", "ambiguous")
+        )
         faults = _codes(None if date.repaired else date.fault for date in dates)[records.codes("dates")]
         self.columns["date"] = records.take("dates", numbers)
         return faults
@@ -108,7 +113,7 @@ class Judged:
     def _dropped_notes(self) -> Iterator[Note]:
         pools, columns = self._pools, self.columns
         for row in np.flatnonzero(self.fault).tolist():
-            date = pools.dates.values[columns["date"][row]]
+            date, _ = pools.dates.values[columns["date"][row]]
             result, _ = pools.results.values[columns["result"][row]]
             white, black = (
                 pools.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
@@ -119,7 +124,16 @@ class Judged:
     def _repaired_notes(self) -> Iterator[Note]:
         dates = self._pools.dates.values
         for row in np.flatnonzero(self._repaired & (self.fault == 0)).tolist():
-            yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]], REPAIRED)
+            yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
+
+    def _ambiguous_notes(self) -> Iterator[Note]:
+        """One note for the file: how many dates there are in which nothing tells day from month."""
+        rows = np.flatnonzero(self._ambiguous & (self.fault == 0))
+        if len(rows):
+            text, _ = self._pools.dates.values[self.columns["date"][rows[0]]]
+            few = "1 date like" if len(rows) == 1 else f"{len(rows):,} dates like"
+            detail = f"{few} {text}, of which only the year is used"
+            yield Note(int(self.line[rows[0]]), AMBIGUOUS_DATE, detail, KEPT)
 
 
 def told(date: str, white: str, black: str, result: str) -> str:

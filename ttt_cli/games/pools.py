@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import islice
+from itertools import islice, starmap
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.dates import GameDate, parse_date
+from ttt_cli.games.dates import GameDate, SlashOrder, parse_date, slash_order
 from ttt_cli.games.names.clean import careful_names, clean_name, not_a_player
 from ttt_cli.games.records import FAULT
 from ttt_cli.games.tallies import NO_TALLY, Tally
@@ -42,15 +42,25 @@ class Pool(Generic[V]):
         """Called with new values, each once."""
 
 
-class DatePool(Pool[str]):
-    """Dates as written, and what they say: `parsed`."""
+class DatePool(Pool[tuple[str, SlashOrder | None]]):
+    """Dates as written, with the order of day and month in their file, and what they say: `parsed`."""
 
     def __init__(self) -> None:
         self.parsed: list[GameDate] = []
-        super().__init__("")
+        super().__init__(("", None))
 
-    def _take(self, values: Sequence[str]) -> None:
-        self.parsed += map(parse_date, values)
+    def of_file(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """The numbers of the distinct dates of a file, by which the order of day and month is told."""
+        order = slash_order(texts)
+        return self.ids((text, order if "/" in text else None) for text in texts)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The dates as written."""
+        return tuple(text for text, _ in self.values)
+
+    def _take(self, values: Sequence[tuple[str, SlashOrder | None]]) -> None:
+        self.parsed += starmap(parse_date, values)
 
 
 class NamePool(Pool[str]):

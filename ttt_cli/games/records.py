@@ -80,10 +80,8 @@ UNCLOSED_COMMENT: Final = "unclosed comment"
 STRAY_TEXT: Final = "stray text"
 UNKNOWN_STATUS: Final = "unknown status"
 OTHER_ODDS: Final = "odds column ignored"
-OF_COLUMNS: Final = (
-    UNKNOWN_STATUS,
-    OTHER_ODDS,
-)  # said once of a file, with the words and how often each occurs
+AMBIGUOUS_DATE: Final = "day or month first"
+OF_COLUMNS: Final = (AMBIGUOUS_DATE, UNKNOWN_STATUS, OTHER_ODDS)  # said once of a file, with words and counts
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"
