@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ttt_cli.errors import ConfigError
 from ttt_cli.kernels import elimination
 from ttt_cli.models import information
-from ttt_cli.models.information import Information
+from ttt_cli.models.information import Information, Pattern
 
 
 def random_matrix(seed, n, pairs):
@@ -24,9 +25,13 @@ def random_matrix(seed, n, pairs):
     return (first, second, pull, diagonal), dense
 
 
+def factorised(first, second, pull, diagonal):
+    return Information(Pattern(first, second, len(diagonal)), pull, diagonal)
+
+
 def check(given, dense):
     """All that Information says is what dense algebra says."""
-    found, inverse = Information(*given), np.linalg.inv(dense)
+    found, inverse = factorised(*given), np.linalg.inv(dense)
     scale = np.abs(inverse).max()
     assert found.log_determinant == pytest.approx(np.linalg.slogdet(dense)[1], abs=1e-8)
     assert found.variances == pytest.approx(inverse.diagonal(), abs=1e-10 * scale)
@@ -70,7 +75,7 @@ def test_a_long_chain_with_a_dense_end():
 
 def test_nothing_is_nothing():
     none = np.zeros(0, np.int32)
-    empty = Information(none, none, np.zeros(0), np.zeros(0))
+    empty = factorised(none, none, np.zeros(0), np.zeros(0))
     assert empty.log_determinant == 0
     assert len(empty.variances) == len(empty.solve(np.zeros(0))) == 0
 
@@ -85,3 +90,15 @@ def test_leaves_go_first_and_fill_nothing():
     assert sorted(order.tolist()) == list(range(51))
     assert 0 in order[-2:]
     assert np.diff(column).max() == 1
+
+
+def test_a_core_too_large_is_refused_before_it_is_made(monkeypatch):
+    """All joined to all: nothing but a core. The memory asked for is that of the graph, not of the matrix."""
+    monkeypatch.setattr(information, "LEAST_CORE", 0)
+    monkeypatch.setattr(information, "MOST_CORE", 39)
+    first, second = (ends.astype(np.int32) for ends in np.triu_indices(40, 1))
+    with pytest.raises(ConfigError, match="40 ratings need a dense matrix of 40 rows") as caught:
+        Pattern(first, second, 40)
+    assert "deviations=own" in (caught.value.hint or "")
+    monkeypatch.setattr(information, "MOST_CORE", 40)
+    assert Pattern(first, second, 40).core == 40

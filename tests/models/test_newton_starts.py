@@ -9,7 +9,8 @@ import pytest
 
 from tests.builders import make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.models import registry
+from ttt_cli.errors import ConfigError
+from ttt_cli.models import information, newton, registry
 from ttt_cli.timeline import build_timeline
 
 
@@ -32,3 +33,15 @@ def test_any_start_leads_to_the_same(model, far):
     assert found.status.converged
     assert found.mean == pytest.approx(cold.mean, abs=1e-4)
     assert found.status.sweeps < 100
+
+
+@pytest.mark.parametrize("model", ["edo", "whr"])
+def test_deviations_that_need_too_much_are_refused_before_the_first_step(model, monkeypatch):
+    monkeypatch.setattr(information, "LEAST_CORE", 0)
+    monkeypatch.setattr(information, "MOST_CORE", 0)
+    timeline = build_timeline(make_games([(1900, "a", "b", 2), (1900, "b", "a", 2)]))
+    module = registry.load(model)
+    assert module.fit(timeline, module.Params(deviations="own"), SolverConfig()).status.converged
+    monkeypatch.setattr(newton.Posterior, "at", None)
+    with pytest.raises(ConfigError, match="dense matrix"):
+        module.fit(timeline, module.Params(), SolverConfig())

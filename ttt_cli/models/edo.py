@@ -110,12 +110,15 @@ def fit(
 ) -> Fit:
     """Find the most likely ratings of all player-years and their deviations, then take in the prior.
 
-    Players who cannot be rated stand at the prior; `notes` names them. Raises ConfigError for an unknown anchor, or
-    when all games are draws and the draw margin is to be worked out from them.
+    Players who cannot be rated stand at the prior; `notes` names them. Raises ConfigError for an unknown anchor, when
+    all games are draws and the draw margin is to be worked out from them, and for histories too large for `exact`
+    deviations.
     """
     margin = resolve_logistic_margin(params, timeline)
     rated = PlayerYears.of(timeline)
     posterior = _posterior(rated, timeline, params)
+    if params.deviations == "exact":
+        posterior.require_information()
     begin = started_ratings(timeline, start)[rated.nodes]
     maximum = maximise(posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
     variance, covariance = _deviations(rated, posterior, params)

@@ -1,7 +1,7 @@
 """The information matrix of a sparse Gaussian factorised: its determinant, and exact entries of its inverse.
 
 Variables with few neighbours are eliminated one by one, the dense core that is left is factorised as such
-(`kernels/elimination.py`, `kernels/selected_inverse.py`).
+(`kernels/elimination.py`, `kernels/selected_inverse.py`, `models/dense.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.errors import ConfigError
+from ttt_cli.models import dense
+
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
@@ -18,31 +21,55 @@ CORE_SHARE: Final = 0.05  # variables joined to more of those left are better ta
 LEAST_CORE: Final = 1000  # variables: fewer are eliminated one by one, too
 
 
+MOST_CORE: Final = 16_000  # variables: 2 GB, and minutes of work
+
+
+class Pattern:
+    """Which pairs of n variables are joined, and the order in which to eliminate them.
+
+    Pairs may recur. Raises ConfigError when too much would be left as a dense core.
+    """
+
+    def __init__(self, first: Ints, second: Ints, n: int) -> None:
+        from ttt_cli.kernels import elimination
+
+        self.low, self.high, self._pair = _merged(first, second, n)
+        self.order, self.column, rows = elimination.minimum_degree(
+            *_neighbours(self.low, self.high, n), CORE_SHARE, LEAST_CORE
+        )
+        _refuse_large_core(n, self.core)
+        self.place = np.empty(n, np.int32)
+        self.place[self.order] = np.arange(n, dtype=np.int32)
+        self.row = _sorted_rows(self.column, self.place[rows])
+
+    @property
+    def core(self) -> int:
+        """How many variables are left as a dense core."""
+        return len(self.order) - len(self.column) + 1
+
+    def joined(self, pull: Array) -> Array:
+        """The sums over equal pairs of what stands at the pairs as they were given."""
+        return np.bincount(self._pair, pull, minlength=len(self.low)).astype(np.float64)
+
+
 class Information:
     """A positive definite matrix A of shape (n, n), its logarithmic determinant and its inverse.
 
-    A has `diagonal` (n) and -`pull` at the pairs `first`, `second` (pairs may recur and add up).
+    A has `diagonal` (n) and -`pull` at the pairs of `pattern`, as they were given there.
     """
 
     log_determinant: float
     _core: Array  # its inverse, of which the upper triangle counts
     variances: Array  # diagonal of the inverse (n)
 
-    def __init__(self, first: Ints, second: Ints, pull: Array, diagonal: Array) -> None:
+    def __init__(self, pattern: Pattern, pull: Array, diagonal: Array) -> None:
         from ttt_cli.kernels import elimination, selected_inverse
 
         self._elimination = elimination
         self._inverse_kernels = selected_inverse
-        n = len(diagonal)
-        low, high, joined = _merged(first, second, pull, n)
-        order, self._column, rows = elimination.minimum_degree(
-            *_neighbours(low, high, n), CORE_SHARE, LEAST_CORE
-        )
-        self._order = order
-        self._place = np.empty(n, np.int32)
-        self._place[order] = np.arange(n, dtype=np.int32)
-        self._row = _sorted_rows(self._column, self._place[rows])
-        self._factorise(low, high, joined, diagonal)
+        self._order, self._place = pattern.order, pattern.place
+        self._column, self._row = pattern.column, pattern.row
+        self._factorise(pattern.low, pattern.high, pattern.joined(pull), diagonal)
 
     def solve(self, b: Array) -> Array:
         """A^-1 b for b of shape (n,)."""
@@ -67,8 +94,6 @@ class Information:
         return out
 
     def _factorise(self, low: Ints, high: Ints, joined: Array, diagonal: Array) -> None:
-        from scipy.linalg.lapack import dpotrf, dpotri
-
         n, m = len(diagonal), len(self._column) - 1
         starts, rows, entries = _columns(self._place[low], self._place[high], -joined, n)
         turned = diagonal[self._order]
@@ -80,11 +105,7 @@ class Information:
         self._elimination.eliminate(
             self._column, self._row, starts, rows, entries, turned, self._lower, self._pivot, core
         )
-        self.log_determinant = float(np.log(self._pivot).sum())
-        if len(core):
-            root, _ = dpotrf(core.T, lower=1, overwrite_a=1)
-            self.log_determinant += 2.0 * float(np.log(np.diagonal(root)).sum())
-            core = dpotri(root, lower=1, overwrite_c=1)[0].T
+        self.log_determinant = float(np.log(self._pivot).sum()) + dense.invert(core)
         self._core = core
         self._inverse = np.empty(len(self._row))
         by_position = np.empty(n)
@@ -94,12 +115,20 @@ class Information:
         self.variances = by_position[self._place]
 
 
-def _merged(first: Ints, second: Ints, pull: Array, n: int) -> tuple[Ints, Ints, Array]:
-    """Distinct pairs, the smaller number first, and the sums of their pulls."""
+def _refuse_large_core(n: int, core: int) -> None:
+    if core > MOST_CORE:
+        raise ConfigError(
+            f"exact deviations of {n:,} ratings need a dense matrix of {core:,} rows ({8e-9 * core**2:.1f} GB): "
+            f"at most {MOST_CORE:,} are taken",
+            hint="-s model.deviations=own, or longer periods",
+        )
+
+
+def _merged(first: Ints, second: Ints, n: int) -> tuple[Ints, Ints, NDArray[np.intp]]:
+    """Distinct pairs, the smaller number first, and the place of every pair among them."""
     keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
     distinct, index = np.unique(keys, return_inverse=True)
-    joined = np.bincount(index, pull, minlength=len(distinct)).astype(np.float64)
-    return (distinct // max(n, 1)).astype(np.int32), (distinct % max(n, 1)).astype(np.int32), joined
+    return (distinct // max(n, 1)).astype(np.int32), (distinct % max(n, 1)).astype(np.int32), index
 
 
 def _neighbours(low: Ints, high: Ints, n: int) -> tuple[NDArray[np.int64], Ints]:

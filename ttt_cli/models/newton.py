@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.fitted import Status
 from ttt_cli.models.comparisons import Comparisons
 from ttt_cli.models.expected import ELO_SCALE
-from ttt_cli.models.information import Information
+from ttt_cli.models.information import Information, Pattern
 from ttt_cli.models.solver import OnSweep
 
 Array = NDArray[np.float64]
@@ -77,19 +78,30 @@ class Posterior:
         )  # fmt: skip
         return step
 
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Which nodes games and histories join. Raises ConfigError when these are too many for `information`."""
+        later, earlier = self._links
+        first, second = self.comparisons.first, self.comparisons.second
+        return Pattern(np.append(first, later), np.append(second, earlier), len(self.previous))
+
+    def require_information(self) -> None:
+        """Raise ConfigError at once where `information` would."""
+        _ = self.pattern
+
     def information(self) -> Information:
-        """The negative Hessian at the last point, factorised."""
-        later = np.flatnonzero(self.previous >= 0).astype(np.int32)
-        earlier = self.previous[later]
+        """The negative Hessian at the last point, factorised. Raises ConfigError where `pattern` does."""
+        later, earlier = self._links
         stiffness = self.stiffness[later]
         diagonal = self.diagonal + self.stiffness
         np.add.at(diagonal, earlier, stiffness)
-        return Information(
-            np.concatenate([self.comparisons.first, later]),
-            np.concatenate([self.comparisons.second, earlier]),
-            np.concatenate([self.pull, stiffness]),
-            diagonal,
-        )
+        return Information(self.pattern, np.append(self.pull, stiffness), diagonal)
+
+    @property
+    def _links(self) -> tuple[Ints, Ints]:
+        """The nodes that have one before, and those before."""
+        later = np.flatnonzero(self.previous >= 0).astype(np.int32)
+        return later, self.previous[later]
 
 
 @dataclass(frozen=True)

@@ -99,10 +99,12 @@ def fit(
 
     The log-evidence is Laplace's approximation; there is none for draws as halves, which give outcomes no
     probabilities, nor with deviations `own`, which leave the determinant out. Raises ConfigError when the draw margin
-    and the games exclude each other.
+    and the games exclude each other, and for histories too large for `exact` deviations.
     """
     margin = _margin(params, timeline)
     history = _history(timeline, params, margin)
+    if params.deviations == "exact":
+        history.posterior.require_information()
     begin = started_ratings(timeline, start)
     maximum = maximise(history.posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
     evidence, foreseen = math.nan, math.nan
