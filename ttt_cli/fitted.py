@@ -48,7 +48,7 @@ class Fit:
     chains: dict[str, Chain]
     log_evidence: float
     status: Status
-    leave_one_out: float = 0.0
+    leave_one_out: float = float("nan")
     elo_unit: float = 1.0
     trace: tuple[tuple[float, float], ...] = ()
     notes: tuple[str, ...] = ()

@@ -44,6 +44,12 @@ def all_years(timeline, fit):
     }
 
 
+def test_a_player_who_is_not_rated_stands_at_the_prior_in_years_without_games_too():
+    lost = [(1900, "novice", "a", 0), (1904, "novice", "b", 0)]
+    found = all_years(*fit_rows([*ROUND, *lost], "edo"))
+    assert [found["novice", year] for year in range(1900, 1905)] == [pytest.approx((1500, 300))] * 5
+
+
 @settings(max_examples=8)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(30.0, 2.0), (5.0, 1.0)]))
 def test_it_is_the_method_with_a_row_for_every_year(seed, sizes):

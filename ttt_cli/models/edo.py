@@ -84,7 +84,8 @@ class Adjusted(Line):
     """Ratings and deviations with the prior taken in; straight lines between, but for the deviations.
 
     Those are of the raw ratings, `raw_sd` with `covariance` (with the node before), which are uncertain by `drift`
-    (sd over one year of the years to the node) between nodes, and then meet the prior again.
+    (sd over one year of the years to the node) between nodes, and then meet the prior again. Of players not rated the
+    prior is all there is: their `raw_sd` is infinite.
     """
 
     raw_sd: Array
@@ -94,9 +95,9 @@ class Adjusted(Line):
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
         """What is believed between two uncertain ends, so many years apart."""
-        raw = bridge_of_walk(
-            self.raw_sd[earlier], self.raw_sd[later], self.covariance[later], self.drift[later] ** 2 * years
-        )
+        rated = np.isfinite(self.raw_sd[later])
+        before, after = (np.where(rated, self.raw_sd[nodes], 0.0) for nodes in (earlier, later))
+        raw = bridge_of_walk(before, after, self.covariance[later], self.drift[later] ** 2 * years)
         return Bridge(self.mean[later] - self.mean[earlier], *raw, prior=self.prior_sd)
 
 

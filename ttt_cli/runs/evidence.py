@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +22,8 @@ INSERT: Final = "INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?, ?)"
 class EvidencePoint:
     """One fit's evidence. `asked`: the model's parameters as in the config; `params`: resolved to numbers.
 
-    Points whose `asked` are equal are the same point: the later replaces the earlier.
+    Points whose `asked` are equal are the same point: the later replaces the earlier. What is NaN or infinite here,
+    since it is unknown, is NULL in the table.
     """
 
     asked: Mapping[str, Any]
@@ -50,20 +52,28 @@ class EvidencePoint:
 
     def to_row(self) -> tuple[Any, ...]:
         """The row of the run's table."""
-        return (self.point, to_json(self.params), *(getattr(self, name) for name in _RESULT))
+        return (self.point, to_json(self.params), *self.shown())
+
+    def shown(self) -> tuple[Any, ...]:
+        """Evidence, convergence, sweeps and the error that remains; None for what is unknown."""
+        found = (getattr(self, name) for name in _RESULT)
+        return tuple(value if math.isfinite(value) else None for value in found)
 
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> EvidencePoint:
         """The inverse of `to_row`."""
-        point, params, *result = row
-        return cls(json.loads(point), json.loads(params), *result)
+        point, params, evidence, converged, sweeps, error = row
+        known = (
+            math.nan if evidence is None else evidence,
+            converged,
+            sweeps,
+            math.inf if error is None else error,
+        )
+        return cls(json.loads(point), json.loads(params), *known)
 
 
 def evidence_table(points: list[EvidencePoint]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Columns and rows: every parameter a column (empty where a point lacks it), then the results."""
     keys = list(dict.fromkeys(key for point in points for key in point.params))
-    rows = [
-        (*(point.params.get(key) for key in keys), *(getattr(point, name) for name in _RESULT))
-        for point in points
-    ]
+    rows = [(*(point.params.get(key) for key in keys), *point.shown()) for point in points]
     return (*keys, *_RESULT), rows

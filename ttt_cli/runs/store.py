@@ -18,7 +18,8 @@ from ttt_cli.games.table import Games, ReadReport
 from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, span_columns, texts
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.destination import check_destination
-from ttt_cli.runs.meta import RunMeta, canonical, to_json
+from ttt_cli.runs.evidence import INSERT, EvidencePoint
+from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.timeline import Timeline
 
@@ -64,9 +65,7 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     _insert(connection, "players", player_columns(games, all_spans, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
-    point = (canonical(config.model.params), to_json(fit.params), meta.log_evidence)
-    status = (meta.converged, meta.sweeps, meta.remaining_error)
-    connection.execute("INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?)", [*point, *status])
+    connection.execute(INSERT, EvidencePoint.of(fit, config.model.params).to_row())
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:

@@ -65,7 +65,7 @@ def evidence_report(meta: RunMeta) -> Rows:
         "leave_one_out_per_game": _known(meta.leave_one_out / meta.weight if meta.weight else 0.0),
         "converged": meta.converged,
         "sweeps": meta.sweeps,
-        "remaining_error": meta.remaining_error,
+        "remaining_error": _known(meta.remaining_error),
     }
     facts.update((key, value) for key, value in meta.params.items() if value is not None)
     lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
@@ -79,7 +79,7 @@ def has_evidence(meta: RunMeta) -> bool:
 
 
 def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    return value if math.isfinite(value) else None
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def surface_rows(surface: Surface) -> Rows:
     rows = [
         (
             *place,
-            *(point.log_evidence, point.converged, point.sweeps, place == surface.best),
+            *(_known(point.log_evidence), point.converged, point.sweeps, place == surface.best),
             *(point.params.get(key) for key in others),
         )
         for place, point in points.items()
