@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ttt_cli.config.render import flow
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.schema import Config
 from ttt_cli.config.section import section_of
-from ttt_cli.config.selection import FilterConfig
 from ttt_cli.config.validate import aliases
 from ttt_cli.models.registry import MODULES, load
 
@@ -25,21 +24,31 @@ _TYPES = {"number": "number", "integer": "whole number", "boolean": "true, false
 
 
 def tables() -> str:
-    """The tables: keys of all models, of each model alone, of data, of solver."""
+    """The tables: keys that all models share, of each model alone, of the other sections and those within them."""
     models = {name: load(name).Params for name in MODULES}
     fields = [params.model_fields for params in models.values()]
     shared = [key for key in fields[0] if all(_alike(key, fields[0], other) for other in fields[1:])]
     some = next(iter(models.values()))
-    parts = [_table("`model`, whatever its name", "model", some, shared)]
+    parts = [_table("`model`, whatever its name", "model", some, shared)] if shared else []
     for name, params in models.items():
         own = [key for key in params.model_fields if key not in shared]
         if own:
-            parts.append(_table(f"`model` with `name: {name}`, besides", "model", params, own))
-    plain = [key for key, info in DataConfig.model_fields.items() if section_of(info) is None]
-    parts.append(_table("`data`", "data", DataConfig, plain))
-    parts.append(_table("`data.filter`", "data.filter", FilterConfig, FilterConfig.model_fields))
-    parts.append(_table("`solver`", "solver", SolverConfig, SolverConfig.model_fields))
+            title = f"`model` with `name: {name}`"
+            parts.append(_table(f"{title}, besides" if shared else title, "model", params, own))
+    for name, info in Config.model_fields.items():
+        if name != "model":
+            parts += _section_tables(name, section_of(info))
     return "\n".join(parts)
+
+
+def _section_tables(name: str, section: type[BaseModel] | None) -> Iterator[str]:
+    """The table of a section, then those of the sections within it."""
+    assert section is not None
+    inner = {key: section_of(info) for key, info in section.model_fields.items()}
+    yield _table(f"`{name}`", name, section, [key for key, found in inner.items() if found is None])
+    for key, found in inner.items():
+        if found is not None:
+            yield from _section_tables(f"{name}.{key}", found)
 
 
 def page(old: str) -> str:

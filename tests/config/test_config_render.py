@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.config.render import flow, render
-from ttt_cli.config.schema import PERIODS, Config, DataConfig, ModelConfig, SolverConfig
+from ttt_cli.config.schema import PERIODS, Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig
 from ttt_cli.config.selection import EventSet, FilterConfig
 from ttt_cli.config.validate import validate
 from ttt_cli.config.yaml_text import parse_document
@@ -43,19 +43,22 @@ DATA = st.builds(
     ),
 )
 SOLVER = st.builds(SolverConfig, tol=POSITIVE, max_sweeps=st.integers(1), accelerate=st.booleans())
+SCALE = st.builds(ScaleConfig, anchors=st.lists(TEXT), slope=st.sampled_from(["elo", "matched"]))
 
 
-@given(params=SKILL_PARAMS, data=DATA, solver=SOLVER)
+@given(params=SKILL_PARAMS, data=DATA, solver=SOLVER, scale=SCALE)
 def test_what_is_shown_reads_back_the_same(
-    params: SkillParams, data: DataConfig, solver: SolverConfig
+    params: SkillParams, data: DataConfig, solver: SolverConfig, scale: ScaleConfig
 ) -> None:
-    config = Config(model=ModelConfig(name="ttt", **params.model_dump()), data=data, solver=solver)
+    model = ModelConfig(name="ttt", **params.model_dump())
+    config = Config(model=model, data=data, solver=solver, scale=scale)
     document = parse_document(render(config, SkillParams), "shown.yaml")
-    model = dict(document.values["model"])
-    assert model.pop("name") == "ttt"
-    assert validate(SkillParams, model, document, ("model",)) == params
+    shown = dict(document.values["model"])
+    assert shown.pop("name") == "ttt"
+    assert validate(SkillParams, shown, document, ("model",)) == params
     assert validate(DataConfig, document.values["data"], document, ("data",)) == data
     assert validate(SolverConfig, document.values["solver"], document, ("solver",)) == solver
+    assert validate(ScaleConfig, document.values["scale"], document, ("scale",)) == scale
 
 
 def test_every_key_says_what_it_means() -> None:
@@ -64,7 +67,7 @@ def test_every_key_says_what_it_means() -> None:
     assert "  beta: 480                               # sd of one performance around skill, points" in lines
     keys = [line for line in lines if line.startswith("  ")]
     data = [*DataConfig.model_fields, *FilterConfig.model_fields]  # `filter` is the last key of data
-    fields = [*SkillParams.model_fields, *data, *SolverConfig.model_fields]
+    fields = [*SkillParams.model_fields, *data, *SolverConfig.model_fields, *ScaleConfig.model_fields]
     assert [line.split(":")[0].strip() for line in keys] == ["name", *fields]
     assert all("  # " in line for line in keys)
 

@@ -21,9 +21,10 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 def render(config: Config, params: type[BaseModel]) -> str:
     """YAML of a resolved config, every key with its description; `params` is the model's schema."""
     lines = _section("model", config.model, {"name": config.model.name, **config.model.params}, params)
-    for name in ("data", "solver"):
-        section = getattr(config, name)
-        lines += ["", *_section(name, section, section.model_dump(), type(section))]
+    for name in Config.model_fields:
+        if name != "model":
+            section = getattr(config, name)
+            lines += ["", *_section(name, section, section.model_dump(), type(section))]
     return "\n".join(lines) + "\n"
 
 
