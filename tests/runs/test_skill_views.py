@@ -13,7 +13,7 @@ from tests.laid_out import histories
 from ttt_cli.models.registry import MODULES
 from ttt_cli.periods import label
 from ttt_cli.quantities import chain_columns
-from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.runs.run import memory_run
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
@@ -65,8 +65,9 @@ def test_some_periods_are_those_rows_of_all(
     """Also in Elo; `idle` periods after the last with games a player no longer counts."""
     timeline, fit = fit_rows(rows, draw_margin=100)
     high = None if low is None else low + width
-    points = memory_run(make_games(rows), timeline, fit, CONFIG)
-    elo = Run(None, points._connection, scale=["a @ 1860 = 2000"])
+    stored = make_games(rows), timeline, fit, CONFIG
+    points = memory_run(*stored)
+    elo = memory_run(*stored, scale=["a @ 1860 = 2000"])
     played = points.query("SELECT player, period_number FROM skills WHERE games > 0")[1]
     last_game = {
         (player, number): max(then for name, then in played if name == player and then <= number)

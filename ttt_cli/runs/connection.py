@@ -1,4 +1,4 @@
-"""Opening a run file, with the errors of the database put in words."""
+"""Attaching a run file, with the errors of the database put in words."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import RunError
+from ttt_cli.runs.schema import DATABASE
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 RETRY_DELAYS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds, while another process holds the file
 _MAGIC: Final = (8, b"DUCK")  # where every DuckDB file says so
-_HELD: Final = ("could not set lock", "different configuration", "being used by another process")
+_HELD: Final = ("could not set lock", "file handle conflict", "being used by another process")
 
 
-def connect(path: Path, *, read_only: bool = True) -> DuckDBPyConnection:
-    """Open a run file. Raises RunError when it is missing, no run, too new, damaged or held by another."""
-    _check_file(path)
+def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -> None:
+    """Attach a run file to a database in memory. Raises RunError when it is too new, damaged or held by another."""
     import duckdb
 
+    place = str(path.resolve()).replace("'", "''")
+    mode = "READ_WRITE" if write else "READ_ONLY"
     for delay in (*RETRY_DELAYS, None):
         try:
-            return duckdb.connect(str(path), read_only=read_only)
+            connection.execute(f"ATTACH '{place}' AS {DATABASE} ({mode}, TYPE duckdb)")
+            return
         except duckdb.Error as error:
             text = str(error)
             if not any(word in text.lower() for word in _HELD):
@@ -37,7 +40,6 @@ def connect(path: Path, *, read_only: bool = True) -> DuckDBPyConnection:
                     hint="wait for it to end, or fit into another file with -o",
                 ) from error
             time.sleep(delay)
-    raise AssertionError("unreachable")
 
 
 @contextmanager
@@ -63,7 +65,8 @@ def looks_like_database(path: Path) -> bool:
         return file.read(offset + len(magic))[offset:] == magic
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise RunError unless a DuckDB database stands there."""
     where = str(path)
     if path.is_dir():
         raise RunError(
@@ -76,13 +79,15 @@ def _check_file(path: Path) -> None:
     except OSError as error:
         raise RunError(error.strerror or str(error), where=where) from error
     if not is_database:
-        raise not_a_run(path)
+        raise NotARun(path)
 
 
-def not_a_run(path: Path) -> RunError:
-    """The error for a file that something else wrote."""
-    hint = "make a run from games with `ttt fit FILE`, or name one with -r NAME.ttt"
-    return RunError("not a run of ttt", where=str(path), hint=hint)
+class NotARun(RunError):
+    """A file that something else wrote."""
+
+    def __init__(self, path: Path) -> None:
+        hint = "make a run from games with `ttt fit FILE`, or name one with -r NAME.ttt"
+        super().__init__("not a run of ttt", where=str(path), hint=hint)
 
 
 def _hint_for_missing(path: Path) -> str:

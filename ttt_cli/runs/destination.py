@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place
-from ttt_cli.runs.connection import connect, looks_like_database
+from ttt_cli.runs.connection import NotARun, looks_like_database
 from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.schema import DATABASE
+from ttt_cli.runs.session import Session
 
 
 def check_destination(path: str | os.PathLike[str]) -> str | None:
@@ -34,19 +35,20 @@ def check_destination(path: str | os.PathLike[str]) -> str | None:
 
 
 def _standing(place: Path) -> str:
-    import duckdb
-
     foreign = RunError(
         "exists and is not a run of ttt", where=str(place), hint="name another file with -o, or remove it"
     )
     if not looks_like_database(place):
         raise foreign
     try:
-        with closing(connect(place)) as connection:
-            return RunMeta.from_rows(connection.execute("SELECT key, value FROM meta").fetchall()).describe()
+        session = Session(place)
+        with session.asked() as connection:
+            rows = connection.execute(f"SELECT key, value FROM {DATABASE}.main.meta").fetchall()
+        session.close()
+        return RunMeta.from_rows(rows).describe()
+    except NotARun:
+        raise foreign from None
     except (RunError, ValueError, TypeError) as error:  # held, damaged, of another version
         if place.suffix != ".ttt":
             raise foreign from error
         return "a run that cannot be read"
-    except duckdb.Error:
-        raise foreign from None

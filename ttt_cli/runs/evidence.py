@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.runs.meta import canonical, to_json
+from ttt_cli.runs.schema import DATABASE
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
 
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
-SELECT: Final = f"SELECT point, params, {', '.join(_RESULT)} FROM evidence ORDER BY rowid"
-INSERT: Final = "INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?, ?)"
+SELECT: Final = f"SELECT point, params, {', '.join(_RESULT)} FROM {DATABASE}.main.evidence ORDER BY rowid"
+INSERT: Final = f"INSERT OR REPLACE INTO {DATABASE}.main.evidence VALUES (?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True)

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ttt_cli.games.table import FileReport, Games, InputFile, Problem, ReadReport
-from ttt_cli.runs.schema import ALIASES
+from ttt_cli.runs.schema import ALIASES, DATABASE
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_GAMES: Final = """
+_GAMES: Final = f"""
 SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, outcome, weight, "offset",
        file_number AS source_file, line AS source_line
-FROM game_rows
+FROM {DATABASE}.main.game_rows
 """
+_INPUTS: Final = f"SELECT path, kind, digest, size, rows, used FROM {DATABASE}.main.inputs ORDER BY rowid"
+_PROBLEMS: Final = f"SELECT file, line, reason, detail, action FROM {DATABASE}.main.problems ORDER BY rowid"
 
 
 def rebuild_games(connection: DuckDBPyConnection) -> Games:
     """Games equal in every column to those that were written, with their report."""
     columns: dict[str, Any] = connection.execute(_GAMES).fetchnumpy()
-    players = connection.execute("SELECT player FROM names ORDER BY id").fetchall()
+    players = connection.execute(f"SELECT player FROM {DATABASE}.main.names ORDER BY id").fetchall()
     return Games(
         **{name: np.ma.getdata(column) for name, column in columns.items()},
         players=tuple(player for (player,) in players),
@@ -32,15 +34,14 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
 
 def _report(connection: DuckDBPyConnection) -> ReadReport:
     dropped, noticed = _counts(connection, "dropped", "reason"), _counts(connection, "noticed", "what")
-    inputs = connection.execute("SELECT path, kind, digest, size, rows, used FROM inputs ORDER BY rowid")
-    found = inputs.fetchall()
+    found = connection.execute(_INPUTS).fetchall()
     files = [
         FileReport(path, kind, digest, size, rows, used, dropped.get(number, {}), noticed.get(number, {}))
         for number, (path, kind, digest, size, rows, used) in enumerate(found)
         if kind != ALIASES
     ]
     aliases = [InputFile(path, digest, size) for path, kind, digest, size, _, _ in found if kind == ALIASES]
-    problems = connection.execute("SELECT file, line, reason, detail, action FROM problems ORDER BY rowid")
+    problems = connection.execute(_PROBLEMS)
     return ReadReport(
         files=tuple(files),
         problems=tuple(Problem(*row) for row in problems.fetchall()),
@@ -52,7 +53,7 @@ def _counts(connection: DuckDBPyConnection, table: str, key: str) -> dict[int, d
     """Rows by what is said of them, for each file that has some."""
     counts: dict[int, dict[str, int]] = {}
     for number, what, rows in connection.execute(
-        f"SELECT file_number, {key}, rows FROM {table} ORDER BY rowid"
+        f"SELECT file_number, {key}, rows FROM {DATABASE}.main.{table} ORDER BY rowid"
     ).fetchall():
         counts.setdefault(number, {})[what] = rows
     return counts

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ttt_cli.errors import RunError
-from ttt_cli.runs.connection import connect, not_a_run, translated
+from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.locate import locate_run
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.scale import Scale, find_scale
-from ttt_cli.runs.schema import FORMAT, PUBLIC
+from ttt_cli.runs.schema import DATABASE, PUBLIC
+from ttt_cli.runs.session import MemorySession, Session
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -41,36 +42,30 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
     they give the slope, too; or `points`. Raises RunError when there is no run, or it is none, damaged, too new or
     held by another process.
     """
-    run = Run(locate_run(path), scale=scale)
+    place = locate_run(path)
+    run = Run(place, Session(place), scale)
     _ = run.meta
     return run
 
 
-def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config) -> Run:
+def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()) -> Run:
     """A run that lives in memory only, with all that a stored one has."""
-    import duckdb
-
-    from ttt_cli.runs.store import fill
-
-    connection = duckdb.connect(":memory:")
     with translated(None):
-        fill(connection, games, timeline, fit, config)
-    return Run(None, connection)
+        return Run(None, MemorySession(games, timeline, fit, config), scale)
 
 
 class Run:
-    """One run. Its file is opened for each question and closed again; inside `with run:` it stays open.
+    """One run. Its file is held for each question and let go again; inside `with run:` it stays open.
 
-    Every method raises RunError when the file cannot be read (any more).
+    Every method raises RunError when the file cannot be read (any more), or another run stands there meanwhile.
     """
 
-    def __init__(
-        self, path: Path | None, connection: DuckDBPyConnection | None = None, scale: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, path: Path | None, session: Session, scale: Sequence[str] = ()) -> None:
         self.path = path
-        self._connection = connection
+        self._session = session
         self._asked_scale = tuple(scale)
-        self._dressed: DuckDBPyConnection | None = None
+        self._meta: RunMeta | None = None
+        self._held = ExitStack()
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
@@ -80,18 +75,20 @@ class Run:
         """The file's name, or "memory"."""
         return self.path.name if self.path else "memory"
 
-    @cached_property
+    @property
     def meta(self) -> RunMeta:
         """What the run says about itself."""
-        with self._open(raw=True) as connection:
-            return _read_meta(connection, self.path)
+        if self._meta is None:
+            with self._session.asked() as connection:
+                self._meta = _read_meta(connection, self.path)
+        return self._meta
 
     @cached_property
     def scale(self) -> Scale:
         """The scale on which skills are given, from every method and query. Raises ConfigError, LookupFailed."""
 
         def raw(sql: str, parameters: Sequence[Any]) -> list[Row]:
-            with self._open(raw=True) as connection, translated(self.path):
+            with self._open(Scale()) as connection, translated(self.path):
                 return connection.execute(sql, list(parameters)).fetchall()
 
         return find_scale(self.meta, raw, self._asked_scale)
@@ -122,9 +119,9 @@ class Run:
         return columns, self._stream(sql, parameters)
 
     def _stream(self, sql: str, parameters: Sequence[Any]) -> Iterator[Row]:
-        with self._open() as connection, translated(self.path), closing(connection.cursor()) as cursor:
-            cursor.execute(sql, list(parameters))
-            while rows := cursor.fetchmany(_BATCH):
+        with self._open() as connection, translated(self.path):
+            connection.execute(sql, list(parameters))
+            while rows := connection.fetchmany(_BATCH):
                 yield from rows
 
     def find_player(self, name: str) -> Found:
@@ -173,7 +170,12 @@ class Run:
     ) -> None:
         """Write the rows of a SQL query to a file. Raises RunError when it cannot be written."""
         target = str(path).replace("'", "''")
-        with self._open() as connection, translated(Path(path)):
+        run = (
+            self
+            if self.path is None
+            else Run(self.path, Session(self.path, also=(Path(path),)), self._asked_scale)
+        )
+        with run._open() as connection, translated(Path(path)):
             connection.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format})")
 
     def store_evidence(self, points: Iterable[EvidencePoint]) -> None:
@@ -182,12 +184,11 @@ class Run:
         Raises RunError when another process holds the file, or has replaced the run since it was opened.
         """
         rows = [point.to_row() for point in points]
-        expected = self.meta.created
+        expected = self.meta
         if not rows:
             return
-        with self._writable() as connection, translated(self.path):
-            if _read_meta(connection, self.path).created != expected:
-                raise RunError("the run was replaced meanwhile", where=str(self.path), hint="open it again")
+        with translated(self.path), self._session.writable() as connection:
+            self._refuse_replaced(expected, connection)
             connection.executemany(INSERT, rows)
 
     def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
@@ -195,52 +196,32 @@ class Run:
             return connection.execute(sql, list(parameters)).df()
 
     @contextmanager
-    def _open(self, *, raw: bool = False) -> Iterator[DuckDBPyConnection]:
-        """A connection that gives skills on the run's scale; `raw`: in points, if it was not yet used otherwise."""
-        scaled = not raw and bool(self.scale.anchors)
-        if self._connection is not None:
-            if scaled and self._dressed is not self._connection:
-                self.scale.install(self._connection)
-                self._dressed = self._connection
-            yield self._connection
-            return
-        assert self.path is not None
-        with closing(connect(self.path)) as connection:
-            if scaled:
-                self.scale.install(connection)
+    def _open(self, scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
+        """A connection whose queries find the tables and views of the run, on its scale unless another is asked for."""
+        meta, shown = self.meta, scale or self.scale
+        with self._session.asked() as connection, translated(self.path):
+            if not self._session.shown:
+                self._refuse_replaced(meta, connection)
+            self._session.show(meta, slope=shown.slope, shift=shown.shift)
             yield connection
 
-    @contextmanager
-    def _writable(self) -> Iterator[DuckDBPyConnection]:
-        if self.path is None:
-            assert self._connection is not None
-            yield self._connection
-            return
-        held = self._connection is not None
-        self.close()
-        try:
-            with closing(connect(self.path, read_only=False)) as connection:
-                yield connection
-        finally:
-            if held:
-                self._connection = connect(self.path)
+    def _refuse_replaced(self, expected: RunMeta, connection: DuckDBPyConnection) -> None:
+        if _read_meta(connection, self.path).created != expected.created:
+            raise RunError("the run was replaced meanwhile", where=str(self.path), hint="open it again")
 
     def __enter__(self) -> Self:
-        if self._connection is None and self.path is not None:
-            self._connection = connect(self.path)
+        self._held.enter_context(self._session.asked())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.path is not None:
-            self.close()
+        self._held.close()
 
     def close(self) -> None:
-        """Close the file if it is open; a run in memory is gone then."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Let the file go if it is held; a run in memory is gone then."""
+        self._held.close()
+        self._session.close()
 
 
 def _names(result: DuckDBPyConnection) -> Columns:
@@ -248,18 +229,9 @@ def _names(result: DuckDBPyConnection) -> Columns:
 
 
 def _read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
-    import duckdb
-
-    where = str(path) if path else None
+    rows = connection.execute(f"SELECT key, value FROM {DATABASE}.main.meta").fetchall()
     try:
-        rows = connection.execute("SELECT key, value FROM meta").fetchall()
-    except duckdb.Error as error:
-        raise not_a_run(path or Path()) from error
-    version = dict(rows).get("format", "")
-    if not version.isdigit():
-        raise not_a_run(path or Path())
-    if int(version) > FORMAT:
-        raise RunError("written by a newer ttt", where=where, hint="upgrade ttt, or fit the games again")
-    if int(version) < FORMAT:
-        raise RunError("written by an older ttt, in another format", where=where, hint="fit the games again")
-    return RunMeta.from_rows(rows)
+        return RunMeta.from_rows(rows)
+    except (ValueError, TypeError, RecursionError) as error:
+        where = str(path) if path else None
+        raise RunError("its settings cannot be read", where=where, hint="fit the games again") from error

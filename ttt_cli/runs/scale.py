@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.runs.lookup import Query, find_player
-from ttt_cli.runs.schema import SKILL_VIEWS
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from ttt_cli.runs.meta import RunMeta
 
 POINTS: Final = "points"  # asks for the run's own scale
@@ -66,36 +63,6 @@ class Scale:
             else value
             for key, value in strength.items()
         }
-
-    def install(self, connection: DuckDBPyConnection) -> None:
-        """Let queries for skills and players on this connection find them on this scale."""
-        database = own_database(connection)
-        names = [row[0] for row in connection.execute("DESCRIBE skills").fetchall()]
-        skills = self._replaced(["mean", *(name for name in names if name not in _UNSCALED)])
-        players = self._replaced(["peak_mean", "peak_sd"])
-        connection.execute(f"""
-            CREATE TEMP MACRO skills_within(low, high, idle) AS TABLE
-            {skills} FROM {database}.main.skills_within(low, high, idle);
-            CREATE TEMP VIEW players AS {players} FROM {database}.main.players;
-            {SKILL_VIEWS.replace("CREATE", "CREATE TEMP")}
-        """)
-
-    def _replaced(self, columns: Sequence[str]) -> str:
-        parts = ", ".join(f"{self._shown(name)} AS {name}" for name in columns)
-        return f"SELECT * REPLACE ({parts})"
-
-    def _shown(self, column: str) -> str:
-        shift = f" + {self.shift!r}" if column in ("mean", "peak_mean") else ""
-        return f"{column} * {self.slope!r}{shift}"
-
-
-_UNSCALED: Final = frozenset({"player", "period", "period_number", "mean", "games"})
-
-
-def own_database(connection: DuckDBPyConnection) -> str:
-    """How SQL names the database of a run, whose tables `install` hides."""
-    (name,) = connection.execute("SELECT current_database()").fetchone() or ("memory",)
-    return '"' + str(name).replace('"', '""') + '"'
 
 
 def parse_anchor(text: str) -> Anchor:

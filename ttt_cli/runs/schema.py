@@ -12,49 +12,49 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 FORMAT: Final = 3
+DATABASE: Final = "run"  # what a session calls the database of the run that it asks
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
-_TABLES: Final = """
-CREATE TABLE meta(key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
-CREATE TABLE names(id INTEGER, player VARCHAR);
-CREATE TABLE periods(period_number INTEGER, period VARCHAR);
-CREATE TABLE players(
-    player VARCHAR, folded VARCHAR, surname VARCHAR, "first" VARCHAR, "last" VARCHAR,
-    games {count}, wins {count}, draws {count}, losses {count},
-    peak_period VARCHAR, peak_mean DOUBLE, peak_sd DOUBLE);
-CREATE TABLE spans(player VARCHAR, period_number INTEGER, "until" INTEGER, games {count}, {numbers});
-CREATE TABLE game_rows(
-    period_number INTEGER, date_days INTEGER, date_precision TINYINT, white_id INTEGER, black_id INTEGER,
-    outcome TINYINT, weight {count}, "offset" DOUBLE, line BIGINT, file_number INTEGER);
-CREATE TABLE inputs(path VARCHAR, kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT);
-CREATE TABLE dropped(file VARCHAR, reason VARCHAR, rows BIGINT, file_number INTEGER);
-CREATE TABLE noticed(file VARCHAR, what VARCHAR, rows BIGINT, file_number INTEGER);
-CREATE TABLE problems(file VARCHAR, line BIGINT, reason VARCHAR, detail VARCHAR, action VARCHAR);
-CREATE TABLE evidence(
-    point VARCHAR PRIMARY KEY, params VARCHAR NOT NULL, log_evidence DOUBLE, converged BOOLEAN,
-    sweeps INTEGER, remaining_error DOUBLE);
-"""
+_TABLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "meta": "key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL",
+        "names": "id INTEGER, player VARCHAR",
+        "periods": "period_number INTEGER, period VARCHAR",
+        "players": """player VARCHAR, folded VARCHAR, surname VARCHAR, "first" VARCHAR, "last" VARCHAR,
+            games {count}, wins {count}, draws {count}, losses {count},
+            peak_period VARCHAR, peak_mean DOUBLE, peak_sd DOUBLE""",
+        "spans": """player VARCHAR, period_number INTEGER, "until" INTEGER, games {count}, {numbers}""",
+        "game_rows": """period_number INTEGER, date_days INTEGER, date_precision TINYINT, white_id INTEGER,
+            black_id INTEGER, outcome TINYINT, weight {count}, "offset" DOUBLE, line BIGINT, file_number INTEGER""",
+        "inputs": "path VARCHAR, kind VARCHAR, digest VARCHAR, size BIGINT, rows BIGINT, used BIGINT",
+        "dropped": "file VARCHAR, reason VARCHAR, rows BIGINT, file_number INTEGER",
+        "noticed": "file VARCHAR, what VARCHAR, rows BIGINT, file_number INTEGER",
+        "problems": "file VARCHAR, line BIGINT, reason VARCHAR, detail VARCHAR, action VARCHAR",
+        "evidence": """point VARCHAR PRIMARY KEY, params VARCHAR NOT NULL, log_evidence DOUBLE, converged BOOLEAN,
+            sweeps INTEGER, remaining_error DOUBLE""",
+    }
+)
+# `{run}`: where the tables are; within a session that is never where these views are.
 _VIEWS: Final = """
-CREATE VIEW games AS
+CREATE OR REPLACE VIEW games AS
 SELECT periods.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
        date_days, date_precision, white.player AS white, black.player AS black,
        {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file, line, file_number,
        white_id, black_id
-FROM game_rows JOIN periods USING (period_number) JOIN names white ON white.id = white_id
-JOIN names black ON black.id = black_id LEFT JOIN inputs ON inputs.rowid = file_number
+FROM {run}game_rows AS game_rows JOIN {run}periods AS periods USING (period_number)
+JOIN {run}names AS white ON white.id = white_id JOIN {run}names AS black ON black.id = black_id
+LEFT JOIN {run}inputs AS inputs ON inputs.rowid = file_number
 ORDER BY game_rows.rowid;
-CREATE MACRO skills_within(low, high, idle) AS TABLE
+CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
 FROM (SELECT *, number - period_number AS ahead FROM (
     SELECT *, CAST(unnest(range(greatest(period_number, low), least("until", high + 1, period_number + idle + 1)))
                    AS INTEGER) AS number
-    FROM spans WHERE period_number <= coalesce(high, period_number) AND "until" > coalesce(low, period_number)));
-"""
-SKILL_VIEWS: Final = """
-CREATE VIEW skills AS FROM skills_within(NULL, NULL, NULL);
-CREATE VIEW nodes AS FROM skills_within(NULL, NULL, 0);
+    FROM {run}spans WHERE period_number <= coalesce(high, period_number) AND "until" > coalesce(low, period_number)));
+CREATE OR REPLACE VIEW skills AS FROM skills_within(NULL, NULL, NULL);
+CREATE OR REPLACE VIEW nodes AS FROM skills_within(NULL, NULL, 0);
 """
 
 # How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
@@ -78,27 +78,50 @@ PUBLIC: Final[dict[str, str]] = {
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
-def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
-    """SQL that creates everything in an empty run; `chains` with the skill first.
+def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
+    """The columns of each table, in SQL; `chains` with the skill first.
 
     `whole`: every game counts as a whole number of games.
     """
     numbers = [*map(chain_columns, chains), *map(bridge_columns, chains)]
-    skill, *further = map(_ahead, chains)
-    tables = _TABLES.format(
-        count="BIGINT" if whole else "DOUBLE",
-        numbers=", ".join(f"{name} DOUBLE" for columns in numbers for name in columns),
+    columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
+    count = "BIGINT" if whole else "DOUBLE"
+    return {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
+
+
+def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
+    """SQL that creates everything in an empty run: its tables, and for others who open it the views as well."""
+    created = "".join(f"CREATE TABLE {table}({text});" for table, text in tables(chains, whole=whole).items())
+    return created + _views(chains, period)
+
+
+def session_views(chains: Sequence[str], period: Period, *, slope: float = 1.0, shift: float = 0.0) -> str:
+    """SQL that lets a session find the tables and views of the run attached to it, skills on a scale."""
+    plain = "".join(
+        f"CREATE OR REPLACE VIEW {table} AS FROM {DATABASE}.main.{table};"
+        for table in _TABLES
+        if table != "players"
     )
-    views = _VIEWS.format(
+    return f"""{plain} CREATE OR REPLACE VIEW players AS
+        SELECT * REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
+        FROM {DATABASE}.main.players;
+        {_views(chains, period, f"{DATABASE}.main.", slope, shift)}"""
+
+
+def _views(
+    chains: Sequence[str], period: Period, run: str = "", slope: float = 1.0, shift: float = 0.0
+) -> str:
+    skill, *further = (_ahead(chain, slope, shift if chain == "skill" else 0.0) for chain in chains)
+    return _VIEWS.format(
+        run=run,
         results=list(RESULTS),
         label=LABELS[period],
         skill=skill,
         further="".join(f", {text}" for text in further),
     )
-    return tables + views + SKILL_VIEWS
 
 
-def _ahead(chain: str) -> str:
+def _ahead(chain: str, slope: float, shift: float) -> str:
     """Mean and sd of a chain so many periods `ahead` of the first of a span: `ttt_cli.fitted.later_on`."""
     mean, sd = chain_columns(chain)
     step, rise, bend, most, prior = bridge_columns(chain)
@@ -106,4 +129,10 @@ def _ahead(chain: str) -> str:
     told = f"(1 / ({sd} * {sd}) - {known})"
     later = f"1 / sqrt({known} + {told} / (1 + {told} * ahead * ({rise} + ahead * {bend})))"
     limited = f"CASE WHEN ahead = 0 THEN {sd} WHEN {later} > {most} THEN {most} ELSE {later} END"
-    return f"{mean} + ahead * {step} AS {mean}, {limited} AS {sd}"
+    return f"{_shown(mean, slope, shift, f'({mean} + ahead * {step})')}, {_shown(sd, slope, 0.0, limited)}"
+
+
+def _shown(column: str, slope: float, shift: float = 0.0, value: str = "") -> str:
+    """A value, by default that of the column of the same name, on a scale."""
+    scaled = f" * {slope!r} + {shift!r}" if (slope, shift) != (1.0, 0.0) else ""
+    return f"{value or column}{scaled} AS {column}"

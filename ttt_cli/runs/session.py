@@ -1,0 +1,176 @@
+"""Asking a run in SQL: a database in memory, the file attached to it, and our own views over the file's tables.
+
+A run may come from anybody. What its file defines (views, macros, defaults) is never evaluated: names are looked for in
+the database in memory, where all definitions are ours, and every name of the file is written in full. Nor may any SQL
+here touch another file, load code or change these settings.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ttt_cli.runs.connection import attach, check_file
+from ttt_cli.runs.schema import DATABASE, session_views
+from ttt_cli.runs.untrusted import check_catalog, check_numbers
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from ttt_cli.config.schema import Config, Period
+    from ttt_cli.fitted import Fit
+    from ttt_cli.games.table import Games
+    from ttt_cli.runs.meta import RunMeta
+    from ttt_cli.timeline import Timeline
+
+_SETTINGS: Final = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "memory_limit": "2GB",
+    "max_temp_directory_size": "20GB",
+}
+
+
+class Session:
+    """A run file, held only while questions are asked. `also`: files that SQL may write besides.
+
+    Every method raises RunError when the file is missing, no run, too new, damaged or held by another.
+    """
+
+    def __init__(self, path: Path, also: tuple[Path, ...] = ()) -> None:
+        self._path = path
+        self._files = (path.resolve(), *(file.resolve() for file in also))
+        self._connection: DuckDBPyConnection | None = None
+        self._askers = 0
+        self._lock = threading.Lock()
+        self._seen: tuple[int, ...] | None = None
+        self._chains: tuple[str, ...] = ()
+        self._shown: tuple[float, float] | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether `show` was called since the file last changed."""
+        return self._shown is not None
+
+    @contextmanager
+    def asked(self) -> Iterator[DuckDBPyConnection]:
+        """A cursor of its own. The file is held from the first of several to the end of the last."""
+        with self._lock:
+            if self._askers == 0:
+                self._attach()
+            self._askers += 1
+        try:
+            with closing(self._live.cursor()) as cursor:
+                yield cursor
+        finally:
+            with self._lock:
+                self._askers -= 1
+                if self._askers == 0:
+                    self._detach()
+
+    @contextmanager
+    def writable(self) -> Iterator[DuckDBPyConnection]:
+        """A connection that may write to the tables of the run; whoever else asks this session waits."""
+        with self._lock:
+            if self._askers:
+                self._detach()
+            try:
+                self._attach(write=True)
+                try:
+                    yield self._live
+                    self._live.execute(f"CHECKPOINT {DATABASE}")
+                finally:
+                    self._detach()
+            finally:
+                if self._askers:
+                    self._attach()
+
+    def show(self, meta: RunMeta, *, slope: float = 1.0, shift: float = 0.0) -> None:
+        """Let queries find the tables and views of the run, skills on a scale. Called while it is open.
+
+        Raises RunError when the numbers of the run cannot be true.
+        """
+        with self._lock, closing(self._live.cursor()) as cursor:
+            if not self.shown:
+                self._check(cursor, meta)
+            if self._shown != (slope, shift):
+                period: Period = meta.period  # type: ignore[assignment]
+                cursor.execute(session_views(self._chains, period, slope=slope, shift=shift))
+                self._shown = slope, shift
+
+    def close(self) -> None:
+        """Let everything go unless something is still being asked."""
+        if self._connection is not None and not self._askers:
+            self._connection.close()
+            self._connection = self._seen = self._shown = None
+
+    def _check(self, connection: DuckDBPyConnection, meta: RunMeta) -> None:
+        check_numbers(connection, self._path, meta, self._chains)
+
+    @property
+    def _live(self) -> DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = _closed_off(self._files)
+        return self._connection
+
+    def _attach(self, *, write: bool = False) -> None:
+        check_file(self._path)
+        attach(self._live, self._path, write=write)
+        try:
+            if self._seen != (seen := _signature(self._path)):
+                self._chains = check_catalog(self._live, self._path)
+                self._seen, self._shown = seen, None
+        except BaseException:
+            self._detach()
+            raise
+
+    def _detach(self) -> None:
+        self._live.execute(f"DETACH {DATABASE}")
+
+
+class MemorySession(Session):
+    """A run in memory: made here, nowhere else, and gone when closed."""
+
+    def __init__(self, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
+        import duckdb
+
+        from ttt_cli.runs.store import fill
+
+        super().__init__(Path())
+        self._chains = tuple(fit.chains)
+        self._connection = duckdb.connect(":memory:")
+        self._connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}")
+        fill(self._connection, games, timeline, fit, config)
+        self._connection.execute("USE memory")
+
+    @contextmanager
+    def asked(self) -> Iterator[DuckDBPyConnection]:
+        """A cursor of its own."""
+        with closing(self._live.cursor()) as cursor:
+            yield cursor
+
+    writable = asked
+
+    def _check(self, connection: DuckDBPyConnection, meta: RunMeta) -> None:
+        pass
+
+
+def _closed_off(files: tuple[Path, ...]) -> DuckDBPyConnection:
+    """A database in memory whose SQL reaches these files and their logs and nothing else, for good."""
+    import duckdb
+
+    allowed = [f"{file}{end}" for file in files for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery")]
+    connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": f"{files[0]}.tmp"})
+    connection.execute("SET allowed_paths = ?", [allowed])
+    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    return connection
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    """What changes when a file, or its log, is replaced or written to."""
+    files = [path, path.resolve().with_name(f"{path.resolve().name}.wal")]
+    facts = [file.stat() for file in files if file.exists()]
+    return tuple(n for s in facts for n in (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))

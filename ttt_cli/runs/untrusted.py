@@ -1,0 +1,162 @@
+"""Whether a file attached to a session is a run, whoever made it: its catalog and the ranges of its numbers.
+
+Nothing but the catalog and tables that are known to be plain is looked at: no view, macro or default is evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ttt_cli.errors import RunError
+from ttt_cli.quantities import chain_columns
+from ttt_cli.runs.connection import NotARun
+from ttt_cli.runs.schema import DATABASE, FORMAT, LABELS, definitions, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from ttt_cli.config.schema import Period
+    from ttt_cli.runs.meta import RunMeta
+
+LARGEST: Final = 1e100  # of anything in points, games or Elo points
+LONGEST_NAME: Final = 100_000  # bytes
+RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of 0001-01-01 and 9999-12-31
+    "year": (1, 9_999),
+    "quarter": (4, 39_999),
+    "month": (12, 119_999),
+    "week": (-102_737, 418_985),
+    "day": (-719_162, 2_932_896),
+}
+_MOST_META: Final = 64_000_000  # bytes of settings and trace
+
+_OF_RUN: Final = f"WHERE database_name = '{DATABASE}'"
+_OBJECTS: Final = f"""
+SELECT 'table', table_name, sql FROM duckdb_tables() {_OF_RUN}
+UNION ALL SELECT 'view', view_name, sql FROM duckdb_views() {_OF_RUN} AND NOT internal
+UNION ALL SELECT 'macro', function_name, macro_definition FROM duckdb_functions() {_OF_RUN}
+UNION ALL SELECT 'index', index_name, sql FROM duckdb_indexes() {_OF_RUN}
+UNION ALL SELECT 'sequence', sequence_name, sql FROM duckdb_sequences() {_OF_RUN}
+UNION ALL SELECT 'type', type_name, NULL FROM duckdb_types() {_OF_RUN} AND NOT internal
+UNION ALL SELECT 'schema', schema_name, sql FROM duckdb_schemas() {_OF_RUN} AND NOT internal
+"""
+_VIEWS: Final = frozenset(
+    {("view", "games"), ("view", "nodes"), ("view", "skills"), ("macro", "skills_within")}
+)
+_WORD: Final = re.compile(r"\w+")
+_RENDERED: Final = frozenset(
+    {"main", "inner", "list_value", "array_extract"}
+)  # words that DuckDB puts into our SQL
+_CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
+
+
+def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]:
+    """The chains of the run attached to a session, the skill first.
+
+    Raises RunError when it is no run, of another version, or holds anything that `ttt` does not put into a run.
+    """
+    objects = {(kind, name): sql or "" for kind, name, sql in connection.execute(_OBJECTS).fetchall()}
+    found = {name: _plain(sql) for (kind, name), sql in objects.items() if kind == "table"}
+    if found.get("meta") != _created("meta", tables((), whole=True)["meta"]):
+        raise NotARun(path)
+    _check_format(connection, path)
+    chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))
+    whole = "weight bigint" in found.get("game_rows", "")
+    expected = tables(chains, whole=whole)
+    for name, columns in expected.items():
+        if found.get(name) != _created(name, columns):
+            raise _strange(path, f"its table `{name}` is not one that ttt makes")
+    ours = _RENDERED.union(_words(definitions(chains, "year", whole=whole)), *map(_words, LABELS.values()))
+    for (kind, name), sql in objects.items():
+        if (kind == "table" and name in expected) or ((kind, name) in _VIEWS and _words(sql) <= ours):
+            continue
+        raise _strange(path, f"it holds a {kind} `{name}` that ttt does not make")
+    return chains
+
+
+def check_numbers(connection: DuckDBPyConnection, path: Path, meta: RunMeta, chains: Sequence[str]) -> None:
+    """Raise RunError when numbers or labels of the run attached to a session cannot be true of any run."""
+    period: Period = meta.period  # type: ignore[assignment]
+    for table, wanted in _conditions(period, meta.players, chains).items():
+        query = f"SELECT {' AND '.join(wanted)} FROM {DATABASE}.main.{table}"
+        if connection.execute(query).fetchone() != (True,):
+            raise _strange(path, f"its table `{table}` holds what cannot be")
+
+
+def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str, list[str]]:
+    """What is true of the rows of each table, as SQL that aggregates."""
+    first, last = RANGES[period]
+    believed = [column for chain in chains for column in chain_columns(chain)]
+    labels = f"(SELECT period FROM {DATABASE}.main.periods)"
+    return {
+        "periods": [
+            _within("period_number", first, last),
+            "count(DISTINCT period_number) = count(*)",
+            f"coalesce(bool_and(period = {LABELS[period].replace('number', 'period_number')}), true)",
+        ],
+        "names": [_within("id - rowid", 0, 0), _within("strlen(player)", 0, LONGEST_NAME)],
+        "players": [
+            f"count(*) = {players}",
+            _within("strlen(player)", 0, LONGEST_NAME),
+            *(f'coalesce(bool_and("{name}" IN {labels}), true)' for name in ("first", "last", "peak_period")),
+            *(_within(name, -LARGEST, LARGEST, known=False) for name in ("peak_mean", "peak_sd")),
+        ],
+        "spans": [
+            _within("period_number", first, last),
+            _within('"until"', first, last + 1),
+            _within("games", 0, LARGEST),
+            *(_within(name, -LARGEST, LARGEST, known=False) for name in believed),
+        ],
+        "game_rows": [
+            _within("period_number", first, last),
+            _within("date_days", *RANGES["day"]),
+            _within("date_precision", 0, 2),
+            _within("outcome", 0, 2),
+            *(_within(f"{side}_id", 0, players - 1) for side in ("white", "black")),
+            _within("weight", 0, LARGEST),
+            _within('"offset"', -LARGEST, LARGEST),
+        ],
+    }
+
+
+def _within(column: str, low: float, high: float, *, known: bool = True) -> str:
+    """Whether a column's values, which are `known` everywhere, lie in a range; NaN is above all."""
+    condition = f"coalesce(min({column}) >= {low!r} AND max({column}) <= {high!r}, true)"
+    return f"{condition} AND count({column}) = count(*)" if known else condition
+
+
+def _check_format(connection: DuckDBPyConnection, path: Path) -> None:
+    query = f"""SELECT max(value) FILTER (key = 'format' AND strlen(value) < 10), sum(strlen(value))
+        FROM {DATABASE}.main.meta"""
+    version, size = connection.execute(query).fetchone() or ("", 0)
+    if not (version or "").isdigit():
+        raise NotARun(path)
+    if int(version) > FORMAT:
+        raise RunError("written by a newer ttt", where=str(path), hint="upgrade ttt, or fit the games again")
+    if int(version) < FORMAT:
+        raise RunError(
+            "written by an older ttt, in another format", where=str(path), hint="fit the games again"
+        )
+    if size > _MOST_META:
+        raise _strange(path, "its table `meta` holds what cannot be")
+
+
+def _words(sql: str) -> set[str]:
+    return set(_WORD.findall(sql.lower()))
+
+
+def _created(table: str, columns: str) -> str:
+    return _plain(f"CREATE TABLE {table}({columns});")
+
+
+def _plain(sql: str) -> str:
+    """SQL in one spelling: small letters, without quotes and further blanks."""
+    return " ".join(sql.replace('"', "").lower().split())
+
+
+def _strange(path: Path, message: str) -> RunError:
+    hint = "it was changed, or made to do harm, and is not used; fit the games again"
+    return RunError(f"{message}", where=str(path), hint=hint)
