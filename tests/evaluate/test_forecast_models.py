@@ -21,6 +21,8 @@ from ttt_cli.evaluate.forecast import (
 from ttt_cli.evaluate.scores import score
 from ttt_cli.models import registry
 from ttt_cli.models.expected import ExpectedParams
+from ttt_cli.models.newton import Posterior
+from ttt_cli.models.weighted_pool import Pool
 from ttt_cli.timeline import Timeline, build_timeline
 
 SOLVER = SolverConfig(tol=1e-6)
@@ -170,3 +172,49 @@ def test_fits_begin_at_those_with_other_parameters_of_the_same_period() -> None:
     assert sweeps[1] < sweeps[0]
     plain = forecast(timeline, ttt, ttt.Params(draw_margin=100.0), SOLVER, first=1).model
     assert np.concatenate(found) == pytest.approx(plain, abs=1e-6)
+
+
+def test_a_system_that_fits_every_period_anew_fits_those_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timeline = build_timeline(make_games(history(6, years=6)))
+    years: list[float] = []
+    infer = Pool._infer
+
+    def counted(pool: Pool, year: float) -> None:
+        years.append(year)
+        infer(pool, year)
+
+    monkeypatch.setattr(Pool, "_infer", counted)
+    model = registry.load("weighted-ep")
+    for margin in (90.0, "auto"):
+        years.clear()
+        forecast(timeline, model, model.Params(draw_margin=margin), SOLVER, first=3)
+        assert years[-3:] == [1906.0, 1908.0, 1910.0]
+        assert len(years) == 4  # and the first, which is empty, to see what the system is like
+
+
+def test_forecasts_of_ratings_alone_need_no_exact_deviations(monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline = build_timeline(make_games(history(7)))
+    whr = registry.load("whr")
+    own, exact = whr.Params(deviations="own"), whr.Params(deviations="exact")
+    expected_too = forecast(timeline, whr, own, SOLVER, first=2).model
+    monkeypatch.setattr(Posterior, "information", None)
+    assert np.array_equal(forecast(timeline, whr, exact, SOLVER, first=2).model, expected_too)
+
+
+@pytest.mark.parametrize("name", ["whr", "edo"])
+def test_what_a_forecast_leaves_undone_is_far_below_what_scores_show(name: str) -> None:
+    """Of the tolerance that forecasts have by default: 1e-5 nats a game."""
+    timeline = build_timeline(make_games(history(8, years=8, games=60)))
+    model = registry.load(name)
+    scored = timeline.game_start[4]
+    losses = [
+        score(
+            forecast(timeline, model, model.Params(), solver, first=4).model,
+            timeline.outcome[scored:],
+            timeline.weight[scored:],
+        ).per_game
+        for solver in (SolverConfig(), SolverConfig(tol=1e-9))
+    ]
+    assert abs(losses[0] - losses[1]) < 1e-5

@@ -2,8 +2,9 @@
 
 Before a period's games are looked at, a smoothing model is fitted to the games of earlier periods, and what it
 believes of the players then gives the probabilities. A filter is fitted once and asked what it believed before each
-node's games. Numbers of the config are taken as given; whatever the model would work out from all games
-(`draw_margin: auto`, `white_advantage: estimate`) is worked out from the earlier ones.
+node's games, or, where every period is a fit of its own, made for the periods that are asked for. Numbers of the
+config are taken as given; whatever the model would work out from all games (`draw_margin: auto`,
+`white_advantage: estimate`) is worked out from the earlier ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.models.expected import ExpectedParams, logistic_margin
 from ttt_cli.models.pairs import odds_points
 from ttt_cli.models.params import Params, PlayParams
-from ttt_cli.models.registry import Model
+from ttt_cli.models.registry import Foresee, Model, foresight
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.timeline import Timeline
 
@@ -119,13 +120,16 @@ class Forecaster:
     near: dict[int, Fit] | None = field(default=None, repr=False)
     converged: bool = field(default=True, init=False)
     kind: Kind = field(init=False)
+    _foresee: Foresee | None = field(init=False, repr=False)
     _draws_stand_apart: bool = field(init=False)  # from what is learned: the draw margin only foresees
     _last: Fit | None = field(default=None, init=False, repr=False)
     _whole: Fit | None = field(default=None, init=False, repr=False)
+    _whole_from: int = field(default=0, init=False)  # index of the first period that it foresees
     _advantage: float = field(default=0.0, init=False)
     _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
 
     def __post_init__(self) -> None:
+        self._foresee = foresight(self.model)
         self._loose = self.solver.model_copy(update={"tol": LOOSER * self.solver.tol})
         empty = self._empty_fit()
         self.kind = empty.kind
@@ -158,13 +162,16 @@ class Forecaster:
 
     def log_evidence(self) -> float:
         """The log-evidence of all games under the parameters as they are given, NaN where the model has none."""
-        fit = self.model.fit(self.timeline, self.params, self.solver, start=self._last)
+        if self._foresee:
+            fit = self._foresee(self.timeline, self.params, self.solver, 0)
+        else:
+            fit = self.model.fit(self.timeline, self.params, self.solver, start=self._last)
         self.converged &= fit.status.converged
         return fit.log_evidence
 
     def _empty_fit(self) -> Fit:
         """A fit of no games, to see what the model is like."""
-        params = self.params
+        params = self.params.for_forecasts()
         if draws_left_open(params):
             params = params.model_copy(update={"draw_probability": ANY_SHARE})
         if getattr(params, "white_advantage", 0.0) == ESTIMATE:
@@ -176,17 +183,21 @@ class Forecaster:
             return self._fit(known_before(self.timeline, step, stop), past.learning, step)
         if not past.lasting:
             return self._fit(self.timeline.until(stop), past.learning, step)
-        if self._whole is None:
-            self._whole = self._fit(self.timeline, past.learning, step)
+        if self._whole is None or step < self._whole_from:
+            self._whole, self._whole_from = self._fit(self.timeline, past.learning, step), step
         return self._whole
 
     def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
+        """Fit a timeline, for forecasts from the period at index `step` on, or for the evidence."""
         start = self._last
         if self.near is not None and step is not None:
             start = self.near.get(step, start)
         if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
             start = None
-        self._last = self.model.fit(timeline, params, self._loose, start=start)
+        if self._foresee and step is not None:
+            self._last = self._foresee(timeline, params, self._loose, step, start)
+        else:
+            self._last = self.model.fit(timeline, params, self._loose, start=start)
         if self.near is not None and step is not None:
             self.near[step] = self._last
         self.converged &= self._last.status.converged
@@ -194,7 +205,7 @@ class Forecaster:
 
     def _past(self, seen: Timeline) -> _Past:
         """The parameters, with nothing left to be worked out but from the games seen."""
-        params = self.params
+        params = self.params.for_forecasts()
         rule: dict[str, Any] = {}
         known: dict[str, Any] = {}
         lasting = True

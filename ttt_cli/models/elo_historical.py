@@ -215,7 +215,7 @@ def curves(timeline: Timeline, time: Array, entries: Entries, performance: Array
 def _log_likelihood(lead: Array, score: Array, total: Array) -> float:
     """Of scores out of totals, with leads in points."""
     natural = lead / ELO_SCALE
-    return float(score @ natural - total @ np.logaddexp(0.0, natural))
+    return float(np.einsum("i,i->", score, natural) - np.einsum("i,i->", total, np.logaddexp(0.0, natural)))
 
 
 def _share(likelihood: Callable[[float], float]) -> float:

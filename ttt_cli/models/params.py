@@ -5,7 +5,7 @@ Points and years throughout. Greek names of the literature are accepted as alias
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
@@ -14,6 +14,10 @@ class Params(BaseModel):
     """Parameters of a model: unknown keys are errors, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    def for_forecasts(self) -> Self:
+        """The same without what no forecast depends on."""
+        return self
 
 
 def alias(*names: str) -> AliasChoices:

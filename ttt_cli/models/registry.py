@@ -75,6 +75,20 @@ class Model(Protocol):
         """
 
 
+class Foresee(Protocol):
+    """What a model offers that fits only the periods that are to be foreseen, each on its own."""
+
+    def __call__(
+        self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
+    ) -> Fit:
+        """What is believed before every period from that at index `first` on; NaN elsewhere."""
+
+
+def foresight(model: Model) -> Foresee | None:
+    """The `foresee` of a filter that would do the past again and again, None of others."""
+    return cast("Foresee | None", getattr(model, "foresee", None))
+
+
 def load(name: str) -> Model:
     """The model of that name. Raises ConfigError, with the nearest known name, when there is none."""
     if name not in MODULES:

@@ -96,16 +96,17 @@ def fit(
     solver: SolverConfig,
     *,
     on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
+    start: Fit | None = None,
 ) -> Fit:
     """Fit the games so far before every period and after it.
 
-    The status counts the sweeps of all these fits and holds the worst of what remains; `solver` holds for each.
+    Of `start`, a fit of the same timeline or of its beginning, the sites are where the first of these fits begins. The
+    status counts the sweeps of all these fits and holds the worst of what remains; `solver` holds for each.
     Raises ConfigError when the draw margin and the games exclude each other.
     """
     probit = _probit(timeline, params)
     resolved = {**params.model_dump(), "draw_margin": probit.margin}
-    pool = Pool(timeline, probit, solver, on_sweep)
+    pool = Pool(timeline, probit, solver, on_sweep, start)
     (before_mean, before_sd), (mean, sd) = pool.run()
     before_mean += params.prior_mean
     evidence = _foreseen(timeline, resolved, before_mean, before_sd)
@@ -127,6 +128,34 @@ def fit(
         leave_one_out=evidence,
         status=pool.status(),
         trace=tuple(pool.trace),
+        state=pool.state,
+    )
+
+
+def foresee(
+    timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
+) -> Fit:
+    """What is believed before every period from that at index `first` on, by one fit each; `start` as in `fit`.
+
+    Everything else is NaN, but the log-evidence is there if `first` is 0.
+    """
+    probit = _probit(timeline, params)
+    resolved = {**params.model_dump(), "draw_margin": probit.margin}
+    pool = Pool(timeline, probit, solver, start=start)
+    before_mean, before_sd = pool.foresee(first)
+    before_mean += params.prior_mean
+    evidence = np.nan if first else _foreseen(timeline, resolved, before_mean, before_sd)
+    unknown = np.full(timeline.n_nodes, np.nan)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params=resolved,
+        chains={"skill": Filter(unknown, unknown, before_mean, before_sd, drift=unknown)},
+        log_evidence=evidence,
+        leave_one_out=evidence,
+        status=pool.status(),
+        trace=tuple(pool.trace),
+        state=pool.state,
     )
 
 
@@ -136,7 +165,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={key: value})
         probit = _probit(timeline, moved)
-        (mean, sd), _ = Pool(timeline, probit, SolverConfig(tol=SLOPE_TOL), None).run()
+        (mean, sd), _ = Pool(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
         return _foreseen(timeline, {**moved.model_dump(), "draw_margin": probit.margin}, mean, sd)
 
     slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in NUMERIC}

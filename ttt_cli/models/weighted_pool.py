@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Status
+from ttt_cli.fitted import Fit, Status, by_player
 from ttt_cli.models.pairs import merge_games, odds_points
-from ttt_cli.models.smoothing import largest
+from ttt_cli.models.smoothing import largest, sites_name, started_sites
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
@@ -42,7 +42,12 @@ class Pool:
     """All games of a timeline, taken in period by period; arrays as in `kernels/weighted_ep.py`."""
 
     def __init__(
-        self, timeline: Timeline, probit: Probit, solver: SolverConfig, on_sweep: OnSweep | None
+        self,
+        timeline: Timeline,
+        probit: Probit,
+        solver: SolverConfig,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,
     ) -> None:
         self._timeline, self._probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
         self._pairs = merge_games(timeline, colours=probit.advantage != 0.0)
@@ -50,13 +55,18 @@ class Pool:
             self._pairs.outcome,
             self._pairs.weight,
             odds_points(self._pairs.odds, probit.beta),
-            np.zeros((len(self._pairs), 4)),
+            started_sites((len(self._pairs), 4), start, sites_name(probit.advantage != 0.0)),
             np.zeros((len(self._pairs), 4)),
         )
         self._player = timeline.node_player.copy()
         players = len(timeline.players)
+        self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
+        self._totals = _games_up_to(timeline)
+        self._worn = probit.per_game * self._totals + probit.per_year * np.repeat(
+            self._years, np.diff(timeline.node_start)
+        )
         self._active, self._kept = np.empty(len(self._pairs), np.int64), 0
-        self._worn, self._played = np.empty(timeline.n_nodes), np.zeros(players)
+        self._played = np.zeros(players)
         self._number = np.full(players, -1, np.int32)
         self._level = np.zeros(players)
         self._beliefs = np.stack([self._level, np.full(players, probit.prior_sd)])
@@ -68,23 +78,48 @@ class Pool:
 
         The games so far are fitted anew before every period and after it, from the sites of the fit before.
         """
-        timeline, start = self._timeline, self._pairs.start.tolist()
-        before, after = np.empty((2, timeline.n_nodes)), np.empty((2, timeline.n_nodes))
-        played = _games_of_nodes(timeline)
-        for step, year in enumerate((timeline.periods / STEPS_PER_YEAR[timeline.period]).tolist()):
-            nodes = slice(int(timeline.node_start[step]), int(timeline.node_start[step + 1]))
-            who = timeline.node_player[nodes]
-            self._infer(year)
-            before[:, nodes] = self._beliefs[:, who]
-            games = np.arange(start[step], start[step + 1])
-            if len(games):
-                self._played[who] += played[nodes]
-                self._worn[nodes] = self._wear(year)[who]
-                self._active[self._kept : self._kept + len(games)] = games
-                self._kept += len(games)
+        before, after = np.empty((2, self._timeline.n_nodes)), np.empty((2, self._timeline.n_nodes))
+        for step, year in enumerate(self._years.tolist()):
+            nodes = self._nodes(step, step + 1)
+            self._believe(year, nodes, before)
+            if self._take_in(step, step + 1):
                 self._infer(year)
-            after[:, nodes] = self._beliefs[:, who]
+            after[:, nodes] = self._beliefs[:, self._player[nodes]]
         return before, after
+
+    def foresee(self, first: int) -> Array:
+        """The beliefs of all nodes from the period at index `first` on before their periods' games, else NaN.
+
+        What is fitted to the games of a period is known by these and their weights alone: nothing is fitted earlier.
+        """
+        before = np.full((2, self._timeline.n_nodes), np.nan)
+        self._take_in(0, first)
+        for step, year in enumerate(self._years[first:].tolist(), first):
+            self._believe(year, self._nodes(step, step + 1), before)
+            self._take_in(step, step + 1)
+        return before
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """What a further pool of the same games, or of more, may start from."""
+        return {sites_name(self._probit.advantage != 0.0): self._games.sites}
+
+    def _nodes(self, step: int, stop: int) -> slice:
+        return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
+
+    def _believe(self, year: float, nodes: slice, beliefs: Array) -> None:
+        """Fill in what the games taken in say of nodes of that year."""
+        self._infer(year)
+        beliefs[:, nodes] = self._beliefs[:, self._player[nodes]]
+
+    def _take_in(self, step: int, stop: int) -> bool:
+        """Add the games of the periods from `step` to before `stop`; whether there are any."""
+        nodes = self._nodes(step, stop)
+        self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
+        games = np.arange(self._pairs.start[step], self._pairs.start[stop])
+        self._active[self._kept : self._kept + len(games)] = games
+        self._kept += len(games)
+        return len(games) > 0
 
     def status(self) -> Status:
         """How all fits together ended: the sweeps of all, the worst of the rest."""
@@ -217,7 +252,14 @@ class Inference:
         return (1.0 + pull) * float(bound)
 
 
-def _games_of_nodes(timeline: Timeline) -> Array:
-    """How many games are played at each node: none where a forecast is asked for."""
+def _games_up_to(timeline: Timeline) -> Array:
+    """How many games players have played up to each node and at it: none where a forecast is asked for."""
     ends = np.concatenate([timeline.game_white, timeline.game_black])
-    return np.bincount(ends, np.tile(timeline.weight, 2), minlength=timeline.n_nodes).astype(np.float64)
+    played = np.bincount(ends, np.tile(timeline.weight, 2), minlength=timeline.n_nodes)
+    order = by_player(timeline)
+    totals = np.cumsum(played[order])
+    first = np.flatnonzero(timeline.previous[order] < 0)
+    earlier = totals[first] - played[order[first]]
+    found: Array = np.empty(timeline.n_nodes)
+    found[order] = totals - np.repeat(earlier, np.diff(np.append(first, len(order))))
+    return found

@@ -86,6 +86,10 @@ class Params(ModelParams):
         Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
     ] = "exact"
 
+    def for_forecasts(self) -> Params:
+        """Without exact deviations: forecasts are those of the most probable ratings alone."""
+        return self.model_copy(update={"deviations": "own"})
+
 
 def fit(
     timeline: Timeline,
