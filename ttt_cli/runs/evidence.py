@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _RESULT: Final = ("log_evidence", "converged", "sweeps", "remaining_error")
 SELECT: Final = f"SELECT point, params, {', '.join(_RESULT)} FROM {DATABASE}.main.evidence ORDER BY rowid"
-INSERT: Final = f"INSERT OR REPLACE INTO {DATABASE}.main.evidence VALUES (?, ?, ?, ?, ?, ?)"
+INSERT: Final = "INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 from ttt_cli.errors import RunError
+from ttt_cli.runs.schema import LABELS
 
 
 @dataclass(frozen=True)
@@ -59,20 +61,53 @@ class RunMeta:
     def from_rows(cls, rows: Iterable[tuple[str, str]]) -> RunMeta:
         """The inverse of `to_rows`; unknown keys are left alone.
 
-        Raises RunError when one is missing that has no default.
+        Raises RunError when one is missing that has no default, or is not what it should be.
         """
         stored = dict(rows)
         missing = [f.name for f in fields(cls) if f.name not in stored and f.default is MISSING]
         if missing:
             raise RunError(f"the run lacks {', '.join(missing)}", hint="fit it again")
-        values: dict[str, Any] = {
-            f.name: stored[f.name] if f.type == "str" else json.loads(stored[f.name])
-            for f in fields(cls)
-            if f.name in stored
-        }
-        values["trace"] = tuple((change, error) for change, error in values["trace"])
-        values["notes"] = tuple(values.get("notes", ()))
-        return cls(**values)
+        values = {f.name: _read(f.name, str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
+        meta = cls(**values)
+        if meta.period not in LABELS or meta.players < 0 or not 0 < meta.elo_unit < math.inf:
+            raise _strange("period, players or elo_unit")
+        return meta
+
+
+def _read(name: str, kind: str, text: str) -> Any:
+    """A value from its text. `kind`: the annotation of the field. Raises RunError."""
+    if kind == "str":
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _strange(name) from None
+    if kind.startswith("tuple") and isinstance(value, list):
+        value = tuple(tuple(item) if isinstance(item, list) else item for item in value)
+    if not _KINDS[kind](value):
+        raise _strange(name)
+    return value
+
+
+def _strange(name: str) -> RunError:
+    return RunError(f"what the run says of itself is wrong: {name}", hint="fit it again")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_KINDS: Final[dict[str, Callable[[Any], bool]]] = {
+    "int": lambda value: _is_number(value) and isinstance(value, int),
+    "float": _is_number,
+    "bool": lambda value: isinstance(value, bool),
+    "dict[str, Any]": lambda value: isinstance(value, dict),
+    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(isinstance(x, str) for x in value),
+    "tuple[tuple[float, float], ...]": lambda value: (
+        isinstance(value, tuple)
+        and all(isinstance(x, tuple) and len(x) == 2 and all(map(_is_number, x)) for x in value)
+    ),
+}
 
 
 def to_json(value: Any) -> str:

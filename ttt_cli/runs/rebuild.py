@@ -22,9 +22,17 @@ _PROBLEMS: Final = f"SELECT file, line, reason, detail, action FROM {DATABASE}.m
 
 
 def rebuild_games(connection: DuckDBPyConnection) -> Games:
-    """Games equal in every column to those that were written, with their report."""
+    """Games equal in every column to those that were written, with their report. Raises ValueError."""
     columns: dict[str, Any] = connection.execute(_GAMES).fetchnumpy()
     players = connection.execute(f"SELECT player FROM {DATABASE}.main.names ORDER BY id").fetchall()
+    for name, most in {
+        "white": len(players) - 1,
+        "black": len(players) - 1,
+        "outcome": 2,
+        "date_precision": 2,
+    }.items():
+        if len(columns[name]) and not 0 <= columns[name].min() <= columns[name].max() <= most:
+            raise ValueError(name)
     return Games(
         **{name: np.ma.getdata(column) for name, column in columns.items()},
         players=tuple(player for (player,) in players),

@@ -76,6 +76,10 @@ class Run:
         return self.path.name if self.path else "memory"
 
     @property
+    def _where(self) -> str | None:
+        return str(self.path) if self.path else None
+
+    @property
     def meta(self) -> RunMeta:
         """What the run says about itself."""
         if self._meta is None:
@@ -153,14 +157,22 @@ class Run:
 
     def evidence_points(self) -> list[EvidencePoint]:
         """The evidence points stored so far, the run's own first."""
-        return [EvidencePoint.from_row(row) for row in self.query(SELECT)[1]]
+        try:
+            return [EvidencePoint.from_row(row) for row in self.query(SELECT)[1]]
+        except (ValueError, TypeError, RecursionError) as error:
+            raise RunError(
+                "its evidence points cannot be read", where=self._where, hint="fit it again"
+            ) from error
 
     def stored_games(self) -> Games:
         """The Games that were fitted, equal in every column: fitting them again gives the same Fit."""
         from ttt_cli.runs.rebuild import rebuild_games
 
         with self._open() as connection, translated(self.path):
-            return rebuild_games(connection)
+            try:
+                return rebuild_games(connection)
+            except (ValueError, TypeError, OverflowError) as error:
+                raise RunError("its games cannot be read", where=self._where, hint="fit it again") from error
 
     def copy_to(
         self,
@@ -189,7 +201,7 @@ class Run:
             return
         with translated(self.path), self._session.writable() as connection:
             self._refuse_replaced(expected, connection)
-            connection.executemany(INSERT, rows)
+            connection.executemany(INSERT.format(table=f"{DATABASE}.main.evidence"), rows)
 
     def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
         with self._open() as connection, translated(self.path):
@@ -232,6 +244,5 @@ def _read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
     rows = connection.execute(f"SELECT key, value FROM {DATABASE}.main.meta").fetchall()
     try:
         return RunMeta.from_rows(rows)
-    except (ValueError, TypeError, RecursionError) as error:
-        where = str(path) if path else None
-        raise RunError("its settings cannot be read", where=where, hint="fit the games again") from error
+    except RunError as error:
+        raise RunError(error.message, where=str(path) if path else None, hint=error.hint) from error

@@ -65,7 +65,7 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     _insert(connection, "players", player_columns(games, all_spans, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
-    connection.execute(INSERT, EvidencePoint.of(fit, config.model.params).to_row())
+    connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
 
 
 def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:

@@ -118,6 +118,8 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             *(_within(f"{side}_id", 0, players - 1) for side in ("white", "black")),
             _within("weight", 0, LARGEST),
             _within('"offset"', -LARGEST, LARGEST),
+            _within("line", -(2**63), 2**63 - 1),
+            _within("file_number", -(2**31), 2**31 - 1),
         ],
     }
 
