@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import make_games
-from ttt_cli.games.names.aliases import read_aliases
 from ttt_cli.games.names.similar import (
     INITIALS,
     SPELLING,
     SURNAME_ONLY,
     likeness,
-    one_apart,
     parts_of,
-    without_one,
 )
-from ttt_cli.games.names.suspects import alias_lines, find_suspects, long_careers
+from ttt_cli.games.names.suspects import count_suspects, find_suspects
 from ttt_cli.games.table import Games
 
 
@@ -68,65 +63,33 @@ def test_how_names_are_alike(one: str, other: str, kind: str | None) -> None:
     assert likely(one, other) == kind
 
 
-WORDS = st.text("abc", max_size=5)
-
-
-@given(WORDS, WORDS)
-def test_one_letter_apart_is_an_edit_or_a_swap(one: str, other: str) -> None:
-    """Against all words that one edit makes of the first."""
-    edits = {one[:i] + one[i + 1 :] for i in range(len(one))}
-    edits |= {one[:i] + letter + one[i + 1 :] for i in range(len(one)) for letter in "abc"}
-    edits |= {one[:i] + letter + one[i:] for i in range(len(one) + 1) for letter in "abc"}
-    edits |= {one[:i] + one[i + 1] + one[i] + one[i + 2 :] for i in range(len(one) - 1)}
-    assert one_apart(one, other) == (other in edits - {one})
-    if one_apart(one, other):
-        assert set(without_one(one)) & set(without_one(other))
-
-
 def test_suggestions_with_their_evidence() -> None:
     games = history(("Aronian, Levon", 1995, 2025), ("Aronian, L", 2001, 2003), ("Tal, M", 1950, 1960))
-    (found,) = find_suspects(games)
+    (found,) = find_suspects(games).pairs
     assert (found.main.name, found.synonym.name, found.kind, found.others) == (
         "Aronian, Levon", "Aronian, L", INITIALS, 0,
     )  # fmt: skip
     assert (found.main.games, found.main.first, found.main.last, found.gap) == (2, 1995, 2025, 0)
-    assert list(alias_lines([found])) == [
-        "# Aronian, Levon: 2 games 1995-2025; Aronian, L: 2 games 2001-2003; initials, overlapping years",
-        '"Aronian, Levon","Aronian, L"',
-    ]
-
-
-def test_the_suggestions_are_an_alias_file(tmp_path: Path) -> None:
-    games = history(("Tal, Mihail", 1950, 1990), ("Tal, M", 1995, 1996), ("Roe, X Y", 1900, 1901),
-                    ("Roe, X Z", 1900, 1901), ("Roe, X", 1900, 1901))  # fmt: skip
-    lines = list(alias_lines(find_suspects(games)))
-    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
-    assert read_aliases(str(tmp_path / "a.csv")).names == {"Tal, M": "Tal, Mihail"}
-    assert lines[0].endswith("initials, 5 years apart")
-    assert lines[2:] == [
-        "# Roe, X Z: 2 games 1900-1901; Roe, X: 2 games 1900-1901; initials, overlapping years, or one of 1 others",
-        '# "Roe, X Z","Roe, X"',
-    ]
 
 
 def test_of_several_explanations_the_likeliest_is_told() -> None:
     games = history(("Roe, Xav", 1900, 1901), ("Roe, Xen", 1850, 1851), ("Roe, X", 1850, 1852))
-    (found,) = find_suspects(games)
+    (found,) = find_suspects(games).pairs
     assert (found.main.name, found.synonym.name, found.others) == ("Roe, Xen", "Roe, X", 1)
 
 
 def test_people_who_met_are_two() -> None:
     games = make_games([(1900, "Roe, Xav", "Roe, X", 2)])
-    assert find_suspects(games) == ()
+    assert find_suspects(games).pairs == ()
 
 
 def test_nobody_plays_for_a_century() -> None:
-    assert find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1950, 1950))) == ()
-    assert len(find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1900, 1900)))) == 1
+    assert find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1950, 1950))).pairs == ()
+    assert len(find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1900, 1900))).pairs) == 1
 
 
 def test_teams_and_engines_are_nobody() -> None:
-    assert find_suspects(history(("Lee, Al", 1900, 1900), ("Lee, Al/Bo, C", 1900, 1900))) == ()
+    assert find_suspects(history(("Lee, Al", 1900, 1900), ("Lee, Al/Bo, C", 1900, 1900))).pairs == ()
 
 
 @given(
@@ -139,21 +102,8 @@ def test_teams_and_engines_are_nobody() -> None:
 )  # fmt: skip
 def test_no_pair_is_missed(names: list[str]) -> None:
     """Against comparing all with all: each pair that is alike is known, as one or as a further explanation."""
-    found = find_suspects(history(*((name, 1900, 1901) for name in names)))
+    games = history(*((name, 1900, 1901) for name in names))
+    found = find_suspects(games)
     alike = [pair for pair in combinations(names, 2) if likely(*pair)]
-    assert sum(1 + suspect.others for suspect in found) == len(alike)
-
-
-def test_long_careers_are_told_first_the_longest() -> None:
-    games = history(("Wilson, J", 1862, 2003), ("Lasker, E", 1889, 1940), ("Stone, J", 1859, 1946))
-    assert [(c.name, c.first, c.last) for c in long_careers(games) if not c.name.startswith("Opp")] == [
-        ("Wilson, J", 1862, 2003),
-        ("Stone, J", 1859, 1946),
-    ]
-    assert [c.name for c in long_careers(games, years=50) if c.name == "Lasker, E"] == ["Lasker, E"]
-
-
-def test_the_lines_are_csv() -> None:
-    games = history(('O"Roe, Xav', 1900, 1901), ('O"Roe, X', 1900, 1901))
-    line = list(alias_lines(find_suspects(games)))[1]
-    assert next(csv.reader([line])) == ['O"Roe, Xav', 'O"Roe, X']
+    assert sum(1 + suspect.others for suspect in found.pairs) == len(alike)
+    assert count_suspects(games) == (len(found.pairs), 0)

@@ -1,11 +1,7 @@
-import numpy as np
 from builders import make_games
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ttt_cli.games.names.suspects import long_careers
+from ttt_cli.games.names import look_alikes
 from ttt_cli.games.table import FileReport, Games, ReadReport
-from ttt_cli.views import doubts
 from ttt_cli.views.doubts import doubt_lines
 
 PLAIN = [(1857, "Morphy, Paul", "Paulsen, Louis", 2), (1858, "Anderssen, Adolf", "Morphy, Paul", 0)]
@@ -48,23 +44,13 @@ def test_names_of_two_people_and_two_names_of_one() -> None:
     assert line == "1 pair of names may be one person's: `ttt games FILE... --suggest -` lists them"
 
 
-def test_pairs_are_left_to_the_games_command_when_there_is_much(monkeypatch) -> None:
+def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
     games = make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)])
-    monkeypatch.setattr(doubts, "_FEW_NAMES", 3)
-    assert list(doubt_lines(games)) == []
+    monkeypatch.setattr(look_alikes, "MOST", 0)
+    assert list(doubt_lines(games)) == ["2 names of frequent surnames not compared with all of their like"]
 
 
-@settings(max_examples=40)
-@given(
-    st.lists(
-        st.tuples(st.integers(1800, 1950), st.integers(0, 5), st.integers(1, 5), st.integers(0, 2)),
-        min_size=1,
-        max_size=30,
-    )
-)
-def test_long_careers_are_those_of_the_slow_way(rows: list[tuple[int, int, int, int]]) -> None:
-    games = make_games([(year, f"p{a}", f"p{(a + d) % 6}", o) for year, a, d, o in rows])
-    expected = {career.name: career.last - career.first for career in long_careers(games)}
-    found = doubts._long_careers(games)
-    assert set(found) == set(expected)
-    assert np.all(np.diff([expected[name] for name in found]) <= 0)
+def test_names_are_compared_however_many_there_are() -> None:
+    many = [(1859, f"Player{i:05}, Xy", "Paulsen, Louis", 1) for i in range(12_000)]
+    lines = list(doubt_lines(make_games([*PLAIN, *many, (1859, "Anderssen, A", "Paulsen, Louis", 1)])))
+    assert lines == ["1 pair of names may be one person's: `ttt games FILE... --suggest -` lists them"]

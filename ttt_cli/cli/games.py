@@ -149,17 +149,20 @@ def _eye() -> Eye:
 def _write_suggestions(report: Report, place: str) -> None:
     from ttt_cli.errors import RunError
     from ttt_cli.files import replacing
-    from ttt_cli.games.names.suspects import alias_lines
+    from ttt_cli.games.names.suggest import alias_lines
 
-    suspects = report.account.suspects
-    text = "".join(f"{line}\n" for line in alias_lines(suspects))
+    account = report.account
+    lines = list(alias_lines(account.games, account.suspects.pairs))
+    text = "".join(f"{line}\n" for line in lines)
     if place == "-":
         click.echo(text, nl=False)
         return
     try:
         with replacing(Path(place)) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise RunError(f"cannot be written: {error.strerror or error}", where=place) from error
-    what = "1 suggestion" if len(suspects) == 1 else f"{len(suspects):,} suggestions"
-    say(f"{what} written to {place}: to be read, and then used with --aliases {place}")
+    count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
+    what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
+    comments = f", {doubtful:,} of them as comments" if doubtful else ""
+    say(f"{what} written to {place}{comments}: to be read, and then used with --aliases {place}")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ttt_cli.games.ledger import Records, games_of
-from ttt_cli.games.names.suspects import Career, Suspect, find_suspects, long_careers
+from ttt_cli.games.names.careers import Career, long_careers
+from ttt_cli.games.names.suspects import Suspects, find_suspects
 from ttt_cli.games.records import DUPLICATE, FAULT, FEW_GAMES, OTHER_GROUP
 from ttt_cli.games.selection.duplicates import Duplicates, find_duplicates
 from ttt_cli.games.selection.groups import Groups, find_groups
@@ -76,9 +77,9 @@ class Account:
         return groups_over_time(self.games)
 
     @cached_property
-    def suspects(self) -> tuple[Suspect, ...]:
+    def suspects(self) -> Suspects:
         """Pairs of names that may be one person's."""
-        return find_suspects(self.games) if len(self.games) else ()
+        return find_suspects(self.games) if len(self.games) else Suspects((), 0)
 
     @cached_property
     def long_careers(self) -> tuple[Career, ...]:

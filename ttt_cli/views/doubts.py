@@ -11,18 +11,14 @@ if TYPE_CHECKING:
     from ttt_cli.games.table import Games
 
 _EXAMPLES: Final = 3
-_FEW_NAMES: Final = 10_000  # among which pairs are looked for; more take seconds
-_FEW_GAMES: Final = 500_000
 
 
 def doubt_lines(games: Games) -> Iterator[str]:
-    """Groups that cannot be compared, duplicates, teams and engines, names of two people and two names of one.
-
-    Takes about a third of a second for 3.5 million games and 200,000 players. Pairs of names are looked for in small
-    tables only (10,000 names, 500,000 games); `ttt games` always looks for them.
-    """
+    """Groups that cannot be compared, duplicates, teams and engines, names of two people and two names of one."""
     if not len(games):
         return
+    from ttt_cli.games.names.careers import long_careers
+    from ttt_cli.games.names.suspects import count_suspects
     from ttt_cli.games.selection.groups import find_groups
 
     if warning := find_groups(games).warning:
@@ -32,32 +28,13 @@ def doubt_lines(games: Games) -> Iterator[str]:
         yield f"{_count(repeated, 'row repeats', 'rows repeat')} another and counts again: --dedupe uses one of them"
     if several := noticed.get(TEAM, 0) + noticed.get(ENGINE, 0):
         yield f"{_count(several, 'row')} of teams or computers: data.drop can leave them out"
-    if long := _long_careers(games):
+    if long := [career.name for career in long_careers(games)]:
         yield f"{_count(len(long), 'name')} with games over 60 years apart, perhaps two people: {_some(long)}"
-    if len(games.players) <= _FEW_NAMES and len(games) <= _FEW_GAMES:
-        from ttt_cli.games.names.suspects import find_suspects
-
-        if pairs := len(find_suspects(games)):
-            yield f"{_count(pairs, 'pair')} of names may be one person's: `ttt games FILE... --suggest -` lists them"
-
-
-def _long_careers(games: Games) -> list[str]:
-    """As `suspects.long_careers`, in less time: games are sorted by date."""
-    import numpy as np
-
-    from ttt_cli.games.ledger import years_of
-    from ttt_cli.games.names.suspects import LIFETIME
-
-    n, earliest, latest = len(games.players), games.date[0], games.date[-1]
-    first, last = np.full(n, latest), np.full(n, earliest)
-    for ids in (games.white, games.black):
-        opening, closing = np.full(n, latest), np.full(n, earliest)
-        opening[ids[::-1]] = games.date[::-1]
-        closing[ids] = games.date
-        first, last = np.minimum(first, opening), np.maximum(last, closing)
-    years = years_of(last).astype(int) - years_of(first)
-    order = np.argsort(-years, kind="stable")
-    return [games.players[i] for i in order[years[order] > LIFETIME].tolist()]
+    pairs, left_out = count_suspects(games)
+    if pairs:
+        yield f"{_count(pairs, 'pair')} of names may be one person's: `ttt games FILE... --suggest -` lists them"
+    if left_out:
+        yield f"{_count(left_out, 'name')} of frequent surnames not compared with all of their like"
 
 
 def _some(names: Sequence[str]) -> str:

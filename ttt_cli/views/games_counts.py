@@ -42,7 +42,7 @@ def total(account: Account) -> Rows:
         "largest_group": groups[0].players if groups else 0,
         "duplicates": len(account.duplicates),
         "long_careers": len(account.long_careers),
-        "suspects": len(account.suspects),
+        "suspects": len(account.suspects.pairs),
     }
     return Rows(tuple(facts), [tuple(facts.values())], decimals=_SHARES, single=True)
 

@@ -99,16 +99,23 @@ def careers(account: Account) -> Rows:
 
 
 def suspects(account: Account) -> Rows:
-    """Pairs of names that may be one person's, likely ones first; `others` may be meant by the synonym instead."""
+    """Pairs of names that may be one person's, likely ones first; `others` may be meant by the synonym instead.
+
+    `shared` are opponents of both, `sure` whether `--suggest` makes one of them.
+    """
     rows = [
         (
-            *(s.synonym.name, s.main.name, s.kind, s.gap, s.others),
+            *(s.synonym.name, s.main.name, s.kind, s.gap, s.others, s.shared, s.sure),
             *(s.main.games, s.main.first, s.main.last),
             *(s.synonym.games, s.synonym.first, s.synonym.last),
         )
-        for s in account.suspects
+        for s in account.suspects.pairs
     ]
-    return Rows(("synonym", "main", "kind", "gap", "others", *_CAREERS), rows, hidden=frozenset(_CAREERS))
+    return Rows(
+        ("synonym", "main", "kind", "gap", "others", "shared", "sure", *_CAREERS),
+        rows,
+        hidden=frozenset(_CAREERS),
+    )
 
 
 def _plain(kind: type[Any], found: Sequence[Any]) -> Rows:

@@ -8,8 +8,10 @@ that status: `"Anderssen, Adolf (offhand)","Anderssen, Adolf",status=casual`. Li
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -70,6 +72,19 @@ def read_aliases(path: str) -> Aliases:
             names[entry.synonym] = entry.main
     _refuse_chains(names, lines, source.name)
     return Aliases(names, by_status, InputFile(source.name, source.digest, source.count))
+
+
+def alias_row(main: str, synonym: str) -> str | None:
+    """The line of an alias file that gives a player a further spelling; None where no line says just that."""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="", quoting=quoting).writerow([main, synonym])
+        row = line.getvalue()
+        with suppress(DataError, UnicodeEncodeError):
+            read = [entry[1:] for entry in _entries(decode(row.encode()), "")]
+            if read == [(main, synonym, "")]:
+                return row
+    return None
 
 
 def _refuse_chains(names: Mapping[str, str], lines: Mapping[tuple[str, str], int], path: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ttt_cli.games.names.keys import name_key
@@ -47,8 +46,13 @@ class Parts(NamedTuple):
 
 def parts_of(name: str) -> Parts:
     """The parts of a cleaned name; without a comma the last word is the surname."""
-    surname, comma, given = name_key(name).partition(", ")
-    if not comma:
+    return parts_of_key(name_key(name))
+
+
+def parts_of_key(key: str) -> Parts:
+    """The parts of a name with this key (see `name_key`)."""
+    surname, _, given = key.partition(", ")
+    if not given.strip():
         words = surname.split() or [""]
         return Parts(_bare(words[-1:]), tuple(words[:-1]))
     first, *others = given.split()
@@ -68,7 +72,7 @@ def likeness(one: Parts, other: Parts) -> str | None:
     beginning of the other, or long and one letter apart.
     """
     slip = one.surname != other.surname
-    if slip and not _slipped(one.surname, other.surname):
+    if slip and not slipped(one.surname, other.surname):
         return None
     if not one.given or not other.given:
         return None if slip or one.given == other.given == () else SURNAME_ONLY
@@ -86,7 +90,7 @@ def likeness(one: Parts, other: Parts) -> str | None:
     return kind
 
 
-def _slipped(one: str, other: str) -> bool:
+def slipped(one: str, other: str) -> bool:
     """Whether two surnames are long and one letter apart, no first letter in the place of another."""
     long = min(len(one), len(other)) >= LONG and not _NUMBERED.search(one + other)
     return long and (one[0] == other[0] or len(one) != len(other)) and one_apart(one, other)
@@ -103,10 +107,3 @@ def one_apart(one: str, other: str) -> bool:
         return one[at:] == other[at + 1 :]
     swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
     return swapped or one[at + 1 :] == other[at + 1 :]
-
-
-def without_one(word: str) -> Iterator[str]:
-    """The word, and all that is left of it without one letter: words one apart have one of these in common."""
-    yield word
-    for i in range(len(word)):
-        yield word[:i] + word[i + 1 :]

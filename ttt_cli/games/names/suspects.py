@@ -1,49 +1,27 @@
-"""Names that may be one person's, and names that may be two people's: suggestions, never applied by themselves."""
+"""Names that may be one person's: suggestions, never applied by themselves."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, product
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.ledger import years_of
-from ttt_cli.games.names.not_one_person import teams_and_engines
-from ttt_cli.games.names.similar import (
-    INITIALS,
-    LONG,
-    SPELLING,
-    SURNAME_ONLY,
-    Parts,
-    likeness,
-    parts_of,
-    without_one,
-)
+from ttt_cli.games.names.careers import LIFETIME, Career, Careers, careers_of
+from ttt_cli.games.names.extras import COUNTRIES
+from ttt_cli.games.names.look_alikes import LookAlikes, look_alikes
+from ttt_cli.games.names.opponents import have_met, shared_opponents
+from ttt_cli.games.names.similar import INITIALS, SPELLING, SURNAME_ONLY, Parts
 from ttt_cli.games.table import Games
 
-LIFETIME: Final = 60  # years that a person hardly plays for
 _ABBREVIATION: Final = 2  # letters of given names that are surely cut short
 _LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
 _SAME_PERSON: Final = 85  # years from the first to the last game of one person
-
-
-@dataclass(frozen=True)
-class Career:
-    """A player's games in the input, and the years of the first and the last."""
-
-    name: str
-    games: int
-    first: int
-    last: int
-
-    def __str__(self) -> str:
-        years = f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
-        return f"{self.name}: {self.games:,} {'game' if self.games == 1 else 'games'} {years}"
+_GIVEN: Final = 3  # letters of a given name that is hardly cut short
+_TELLING: Final = 3  # opponents in common that make up for what a name does not tell
+_CLEARLY: Final = 3  # times as many as any other
 
 
 @dataclass(frozen=True)
@@ -51,123 +29,135 @@ class Suspect:
     """Two names that may be one person's; `kind` as in `similar.likeness`.
 
     `main` is the fuller name where the other is abbreviated, else that with more games. `others` counts the further
-    names that `synonym` may stand for.
+    names that `synonym` may stand for, `shared` the opponents that both names have by surname and initial. `sure`: the
+    synonym is nothing but initials, or as good as that, and no other name has as good a claim to them.
     """
 
     main: Career
     synonym: Career
     kind: str
     others: int
+    shared: int = 0
+    sure: bool = False
 
     @property
     def gap(self) -> int:
         """Years from the last game of one to the first of the other, 0 where their years overlap."""
         return max(self.main.first - self.synonym.last, self.synonym.first - self.main.last, 0)
 
-
-def careers(games: Games) -> tuple[Career, ...]:
-    """The careers of all players."""
-    n = len(games.players)
-    ends = np.concatenate([games.white, games.black])
-    year = np.tile(years_of(games.date), 2)
-    first, last = np.full(n, np.iinfo(np.int16).max, np.int16), np.zeros(n, np.int16)
-    np.minimum.at(first, ends, year)
-    np.maximum.at(last, ends, year)
-    columns = (np.bincount(ends, minlength=n).tolist(), first.tolist(), last.tolist())
-    return tuple(Career(*row) for row in zip(games.players, *columns, strict=True))
+    @property
+    def span(self) -> int:
+        """Years from the first game of either to the last."""
+        return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
 
 
-def find_suspects(games: Games) -> tuple[Suspect, ...]:
-    """Pairs of names that may be one person's: unambiguous ones first, then by kind, gap and games.
+class Suspects(NamedTuple):
+    """`pairs`, unambiguous ones first, then by kind, gap and games; `left_out` names were not compared with all."""
+
+    pairs: tuple[Suspect, ...]
+    left_out: int
+
+
+def find_suspects(games: Games) -> Suspects:
+    """Pairs of names that may be one person's.
 
     People who played each other are two, and so are those whose games together span more than a lifetime. A synonym is
-    told with the likeliest main name alone: years that overlap, then more games.
+    told with the likeliest main name alone: years that do not contradict it, then opponents in common.
     """
-    known = careers(games)
-    n = len(known)
-    low, high = np.minimum(games.white, games.black), np.maximum(games.white, games.black)
-    met = set(np.unique(low.astype(np.int64) * n + high).tolist())
-    parts = [parts_of(career.name) for career in known]
-    found: dict[int, list[Suspect]] = defaultdict(list)
-    for i, j in _candidates(parts, several=teams_and_engines(games.players)):
-        kind = likeness(parts[i], parts[j])
-        if kind is None or min(i, j) * n + max(i, j) in met:
-            continue
-        if max(known[i].last, known[j].last) - min(known[i].first, known[j].first) > _SAME_PERSON:
-            continue
-        short = min(map(_longest_given, (parts[i], parts[j]))) <= _ABBREVIATION
-        rank = {k: (-_letters(parts[k]) if short else 0, -known[k].games, known[k].name) for k in (i, j)}
-        main, synonym = sorted((i, j), key=rank.__getitem__)
-        found[synonym].append(Suspect(known[main], known[synonym], kind, 0))
-    best = [_likeliest(suspects) for suspects in found.values()]
-    return tuple(sorted(best, key=_doubt))
+    found = look_alikes(games.players)
+    claims = _claims(games, found)
+    shared = shared_opponents(games, np.array([claims.main, claims.synonym]).T).tolist()
+    of_synonym: dict[int, list[int]] = defaultdict(list)
+    for row, synonym in enumerate(claims.synonym):
+        of_synonym[synonym].append(row)
+    careers = careers_of(games)
+    pairs = [_likeliest(claims, shared, rows, careers, found.parts) for rows in of_synonym.values()]
+    return Suspects(tuple(sorted(pairs, key=_doubt)), found.left_out)
 
 
-def alias_lines(suspects: Iterable[Suspect]) -> Iterator[str]:
-    """The suggestions as an alias file, each below its evidence; what has several explanations is commented out."""
-    for suspect in suspects:
-        together = (
-            f"{suspect.gap} {'year' if suspect.gap == 1 else 'years'} apart"
-            if suspect.gap
-            else "overlapping years"
-        )
-        others = f", or one of {suspect.others} others" if suspect.others else ""
-        yield f"# {suspect.main}; {suspect.synonym}; {suspect.kind}, {together}{others}"
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow([suspect.main.name, suspect.synonym.name])
-        yield ("# " if suspect.others else "") + line.getvalue()
+def count_suspects(games: Games) -> tuple[int, int]:
+    """How many pairs and names left out `find_suspects` finds, in less time."""
+    found = look_alikes(games.players)
+    return len(set(_claims(games, found).synonym)), found.left_out
 
 
-def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:
-    """Players whose games lie more than so many years apart: perhaps two people of one name. Longest first."""
-    long = [career for career in careers(games) if career.last - career.first > years]
-    return tuple(sorted(long, key=lambda career: (career.first - career.last, career.name)))
+class _Claims(NamedTuple):
+    """Pairs that may be one person's, column by column."""
+
+    main: list[int]
+    synonym: list[int]
+    kind: list[str]
+    gap: list[int]
 
 
-def _doubt(suspect: Suspect) -> tuple[bool, int, bool, int, str]:
+def _claims(games: Games, found: LookAlikes) -> _Claims:
+    """The pairs of names that did not meet, within a lifetime; the name that is shown for both, and the other."""
+    careers, players = careers_of(games), len(games.players)
+    longest, letters = np.zeros((2, players), np.int64)
+    for number, parts in found.parts.items():
+        longest[number], letters[number] = _longest_given(parts), sum(map(len, parts.given))
+    pairs = np.array([pair[:2] for pair in found.pairs], np.int64).reshape(-1, 2)
+    span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
+    kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
+    one, other = pairs[kept].T
+    short = np.minimum(longest[one], longest[other]) <= _ABBREVIATION
+    fuller = np.where(short, letters[one] - letters[other], 0)
+    more = careers.games[one] - careers.games[other]
+    swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
+    main, synonym = np.where(swap, other, one), np.where(swap, one, other)
+    gap = np.maximum(careers.first[main] - careers.last[synonym], careers.first[synonym] - careers.last[main])
+    return _Claims(
+        main.tolist(),
+        synonym.tolist(),
+        [found.pairs[row][2] for row in kept.tolist()],
+        np.maximum(gap, 0).tolist(),
+    )
+
+
+def _likeliest(
+    claims: _Claims,
+    shared: Sequence[int],
+    rows: Sequence[int],
+    careers: Careers,
+    parts: Mapping[int, Parts],
+) -> Suspect:
+    """The best of those that claim a synonym, with the number of the others."""
+    gap = claims.gap
+
+    def weight(row: int) -> tuple[bool, int, int, int, int]:
+        main = claims.main[row]
+        return gap[row] <= _LONG_GAP, shared[row], -gap[row], int(careers.games[main]), main
+
+    best = max(rows, key=weight)
+    rivals = [row for row in rows if row != best and (gap[row] <= _LONG_GAP or gap[best] > 1)]
+    most = max((shared[row] for row in rivals), default=-1)
+    main, synonym = claims.main[best], claims.synonym[best]
+    suspect = Suspect(careers[main], careers[synonym], claims.kind[best], len(rows) - 1, shared[best])
+    ahead = not rivals or suspect.shared > max(_CLEARLY * most, 1)
+    fits = suspect.gap <= _LONG_GAP and suspect.span <= LIFETIME
+    return replace(suspect, sure=ahead and fits and _telling(suspect, parts[main], parts[synonym]))
+
+
+def _telling(suspect: Suspect, main: Parts, synonym: Parts) -> bool:
+    """Whether the names themselves, or opponents in common, speak for one person.
+
+    A country behind a name, or a name that is cut short itself, is there to tell namesakes apart.
+    """
+    words = (*main.given[1:], *synonym.given[1:])
+    if suspect.kind == SPELLING or any(word.upper() in COUNTRIES for word in words):
+        return False
+    if len(main.given) < len(synonym.given) or len(main.given[0]) < _GIVEN:
+        return False
+    initials = suspect.kind == INITIALS and _longest_given(synonym) == 1
+    return initials or suspect.shared >= _TELLING
+
+
+def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:
     """What puts the likelier suggestions first."""
     kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
-    return suspect.others > 0, kind, suspect.gap > _LONG_GAP, -suspect.synonym.games, suspect.synonym.name
+    far = suspect.gap > _LONG_GAP
+    return not suspect.sure, suspect.others > 0, kind, far, -suspect.synonym.games, suspect.synonym.name
 
 
 def _longest_given(parts: Parts) -> int:
     return max(map(len, parts.given), default=0)
-
-
-def _letters(parts: Parts) -> int:
-    return sum(map(len, parts.given))
-
-
-def _likeliest(suspects: Sequence[Suspect]) -> Suspect:
-    best = max(suspects, key=lambda s: (not s.gap, s.main.games, s.main.name))
-    return Suspect(best.main, best.synonym, best.kind, len(suspects) - 1)
-
-
-def _candidates(parts: Sequence[Parts], several: Iterable[Sequence[bool]]) -> Iterator[tuple[int, int]]:
-    """Pairs worth looking at: the same surname, or one letter apart, and no different initials; persons only."""
-    no_person = np.any(list(several), axis=0).tolist()
-    by_surname: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for number, (surname, given) in enumerate(parts):
-        if not no_person[number]:
-            by_surname[surname][given[0][0] if given else ""].append(number)
-    for initials in by_surname.values():
-        alone = initials.pop("", [])
-        for numbers in initials.values():
-            yield from combinations(numbers, 2)
-        yield from product(alone, (number for numbers in initials.values() for number in numbers))
-    for one, other in _slips(by_surname):
-        for initial in by_surname[one].keys() & by_surname[other].keys():
-            yield from product(by_surname[one][initial], by_surname[other][initial])
-
-
-def _slips(surnames: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of long surnames that may be one letter apart, each pair once."""
-    shorter: dict[str, list[str]] = defaultdict(list)
-    for surname in surnames:
-        if len(surname) >= LONG:
-            for left in set(without_one(surname)):
-                shorter[left].append(surname)
-    pairs = {
-        (min(pair), max(pair)) for same in shorter.values() if len(same) > 1 for pair in combinations(same, 2)
-    }
-    yield from sorted(pairs)
