@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -38,17 +39,26 @@ class Silent:
 SILENT = Silent()
 
 
-_listeners: list[Callable[[str], None]] = []
+@dataclass(frozen=True)
+class Wait:
+    """A wait that is no task's: what for, how many parts of it are done, and whether it is over for now."""
+
+    sentence: str
+    done: int
+    over: bool
 
 
-def announce(sentence: str) -> None:
-    """Tell of a wait that is no task's to whoever is `listening`: by default nobody."""
+_listeners: list[Callable[[Wait], None]] = []
+
+
+def announce(wait: Wait) -> None:
+    """Tell of a wait whoever is `listening`: by default nobody."""
     for listener in _listeners:
-        listener(sentence)
+        listener(wait)
 
 
 @contextmanager
-def listening(listener: Callable[[str], None]) -> Iterator[None]:
+def listening(listener: Callable[[Wait], None]) -> Iterator[None]:
     """Hand what is announced inside the block to a function."""
     _listeners.append(listener)
     try:

@@ -1,13 +1,14 @@
 import contextlib
 import io
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from ttt_cli.cli import console
-from ttt_cli.cli.bars import Bars, progress, say_on_terminal
+from ttt_cli.cli.bars import Bars, WaitBar, progress
 from ttt_cli.cli.console import QUIET, voice
-from ttt_cli.progress import SILENT
+from ttt_cli.progress import SILENT, Wait
 
 
 class Terminal(io.StringIO):
@@ -61,12 +62,49 @@ def test_no_bar_is_left_behind() -> None:
     assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
 
 
-def test_waits_are_told_on_a_terminal_unless_quiet() -> None:
+def test_waits_are_shown_below_the_bars_on_a_terminal_unless_quiet() -> None:
+    waits = [
+        Wait("compiling", 0, over=False),
+        Wait("compiling", 7, over=False),
+        Wait("compiling", 8, over=True),
+    ]
+
+    def show() -> None:
+        shown = WaitBar()
+        for wait in waits:
+            shown(wait)
+
     with contextlib.redirect_stderr(io.StringIO()) as stream:
-        say_on_terminal("compiling")
+        show()
     assert stream.getvalue() == ""
     with on_terminal() as terminal:
-        say_on_terminal("compiling")
+        with Bars().task("reading", total=2.0, unit="B"):
+            show()
+            shown = terminal.getvalue()
+            assert "reading:   0%" in shown
+            below = shown.partition("\n")[2]
+            assert "compiling: 0, " in below
+            assert below.index("compiling: 7, ") < below.index("compiling: 8, ")
+            assert below.rpartition("compiling: 8, ")[2].replace("00:00", "").split() == ["\x1b[A"] * 2
         voice.level = QUIET
-        say_on_terminal("again")
-        assert terminal.getvalue() == "compiling\n"
+        before = terminal.getvalue()
+        show()
+        assert terminal.getvalue() == before
+
+
+def test_a_wait_goes_on_counting_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with on_terminal() as terminal:
+        shown = WaitBar()
+        shown._seconds = 61.0
+        shown(Wait("compiling", 9, over=False))
+        assert "compiling: 9, 01:01" in terminal.getvalue()
+        shown(Wait("compiling", 10, over=True))
+        assert 61.0 <= shown._seconds < 100.0
+
+
+def test_processes_begun_by_this_one_show_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = WaitBar()
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with on_terminal() as terminal:
+        shown(Wait("compiling", 1, over=True))
+    assert terminal.getvalue() == ""

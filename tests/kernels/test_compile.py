@@ -1,12 +1,16 @@
 import ctypes
+import errno
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from ttt_cli.kernels import compile as compiling
-from ttt_cli.progress import listening
+from ttt_cli.kernels.cache import Place
+from ttt_cli.progress import Wait, listening
 
 
 def three_halves(x: float) -> float:
@@ -21,23 +25,64 @@ def compiled(function: Callable[[float], float]) -> Callable[[float], float]:
     return compiling.kernel("float64(float64)")(function)
 
 
-def test_the_wait_is_announced_once_and_not_when_kernels_come_from_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compiling, "_CACHE", str(tmp_path))
-    said: list[str] = []
+@pytest.fixture
+def new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Wait]]:
+    """Call it to compile two kernels with a cache of their own, or load them, and to get what is announced."""
+    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path), lasts=True))
 
-    def in_a_new_process() -> None:
-        monkeypatch.setattr(compiling, "_WATCH", compiling._FirstCompilation())
+    def start() -> list[Wait]:
+        said: list[Wait] = []
+        monkeypatch.setattr(compiling, "_WATCH", compiling._Compilations())
         with listening(said.append):
             assert compiled(three_halves)(3.0) == 4.5
             assert compiled(double)(3.0) == 6.0
+        return said
 
-    in_a_new_process()
-    assert said == [compiling.WAIT]
-    assert any(tmp_path.rglob("*.nbc"))
-    in_a_new_process()
-    assert said == [compiling.WAIT]
+    return start
+
+
+def test_compiling_is_announced_and_loading_from_the_cache_is_not(
+    new_process: Callable[[], list[Wait]], tmp_path: Path
+) -> None:
+    said = [(wait.done, wait.over) for wait in new_process()]
+    assert said == [(0, False), (1, True), (1, False), (2, True)]
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+    assert new_process() == []
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[: len(content) // 2],
+                                    lambda content: bytes(len(content)), lambda content: content[:-9] + bytes(9)],
+                         ids=["empty", "truncated", "zeros", "end lost"])  # fmt: skip
+def test_damaged_files_are_compiled_anew(
+    suffix: str, damage: Callable[[bytes], bytes], new_process: Callable[[], list[Wait]], tmp_path: Path
+) -> None:
+    new_process()
+    for file in tmp_path.rglob(f"*.{suffix}"):
+        file.write_bytes(damage(file.read_bytes()))
+    assert [wait.done for wait in new_process() if wait.over] == [1, 2]
+    assert new_process() == []
+
+
+def test_what_a_full_disk_does_not_take_is_compiled_every_time(
+    new_process: Callable[[], list[Wait]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: object, path: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    monkeypatch.setattr(IndexDataCacheFile, "_open_for_write", full)
+    for _ in range(2):
+        assert [wait.done for wait in new_process() if wait.over] == [1, 2]
+
+
+def test_without_a_folder_kernels_are_compiled_every_time(
+    new_process: Callable[[], list[Wait]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for folder in ("", str(tmp_path / "file" / "within")):
+        monkeypatch.setattr(compiling, "_CACHE", Place(folder, lasts=False))
+        assert [wait.done for wait in new_process() if wait.over] == [1, 2]
+    assert not list(tmp_path.rglob("*.nb?"))
 
 
 @pytest.mark.parametrize("goes_on", [True, False])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.cli.console import QUIET, say, voice
-from ttt_cli.progress import SILENT, Bar, Progress
+from ttt_cli.cli.console import QUIET, voice
+from ttt_cli.progress import SILENT, Bar, Progress, Wait
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 _SHARE = "{l_bar}{bar}| {elapsed}{postfix}"  # a task whose unit is a share of the whole
+_WAIT = "{desc}: {n_fmt}, {elapsed}"
 _KNOWN = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
 
 
@@ -22,10 +25,43 @@ def progress() -> Progress:
     return Bars() if sys.stderr.isatty() and voice.level > QUIET else SILENT
 
 
-def say_on_terminal(sentence: str) -> None:
-    """What is announced while commands run: a line where bars are seen."""
-    if sys.stderr.isatty():
-        say(sentence)
+class WaitBar:
+    """What is announced while commands run: a line of its own where bars are seen, while it is waited for.
+
+    Processes that this one begins show nothing.
+    """
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._bar: tqdm[Any] | None = None
+        self._seconds = 0.0  # waited before this bar
+
+    def __call__(self, wait: Wait) -> None:
+        """Show the line, or take it away."""
+        if os.getpid() != self._process or progress() is SILENT:
+            return
+        if self._bar is None:
+            self._bar = self._open(wait)
+        self._bar.update(wait.done - self._bar.n)
+        self._bar.refresh()
+        if wait.over:
+            self._seconds = time.time() - self._bar.start_t
+            self._bar.close()
+            self._bar = None
+
+    def _open(self, wait: Wait) -> tqdm[Any]:
+        from tqdm import tqdm
+
+        bar = tqdm(
+            desc=wait.sentence,
+            initial=wait.done,
+            bar_format=_WAIT,
+            file=sys.stderr,
+            leave=False,
+            dynamic_ncols=True,
+        )
+        bar.start_t -= self._seconds
+        return bar
 
 
 class Bars:

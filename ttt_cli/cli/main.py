@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
-from ttt_cli.cli.bars import say_on_terminal
+from ttt_cli.cli.bars import WaitBar
 from ttt_cli.cli.console import NORMAL, QUIET, VERBOSE, say, voice
 from ttt_cli.errors import TttError, nearest
 from ttt_cli.progress import listening
@@ -119,7 +119,7 @@ def run(args: Sequence[str] | None = None) -> int:
     voice.level = NORMAL
     _prepare_output()
     try:
-        with _unwinding_signals(), listening(say_on_terminal):
+        with _unwinding_signals(), listening(WaitBar()):
             code = group.main(None if args is None else list(args), prog_name="ttt", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         say("interrupted", level=QUIET)

@@ -7,9 +7,7 @@ so the cache folder is named by a digest of all kernel sources.
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,58 +16,44 @@ from typing import Any, Final, TypeVar, cast
 import numba
 from numba.core import event
 
-from ttt_cli.progress import announce
+from ttt_cli.kernels.cache import cache_place, keep
+from ttt_cli.progress import Wait, announce
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 
-def _cache_folder() -> str:
-    here = Path(__file__).parent
+def _digest() -> str:
+    """A name for these kernels: of all their sources and of numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(here.glob("*.py")):
+    for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    for root in (
-        here / "__pycache__",
-        Path(base) / "ttt",
-        Path(tempfile.gettempdir()) / f"ttt-{os.getuid()}",
-    ):
-        folder = root / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return str(folder)
-    return ""
+    return digest.hexdigest()[:16]
 
 
-_CACHE = _cache_folder()
-WAIT: Final = (
-    "compiling kernels, the first time only: ten to thirty seconds"
-    if _CACHE
-    else "compiling kernels, every time: there is no folder to keep them in (see XDG_CACHE_HOME)"
-)
+_CACHE = cache_place(f"kernels-{_digest()}")
+_HOW_OFTEN = "the first time only, 10 to 30 s" if _CACHE.lasts else "every time: see XDG_CACHE_HOME"
+WAIT: Final = f"compiling kernels ({_HOW_OFTEN})"
 
 
-class _FirstCompilation(event.Listener):
-    """Announces, once in a process, that kernels are compiled which the cache does not hold."""
+class _Compilations(event.Listener):
+    """Announces that kernels are compiled which the cache does not hold; each compiles what it calls inside."""
 
-    announced = False
+    def __init__(self) -> None:
+        self.under_way = self.done = 0
 
     def on_start(self, event: object) -> None:  # noqa: ARG002
-        if not self.announced:
-            self.announced = True
-            announce(WAIT)
+        self.under_way += 1
+        announce(Wait(WAIT, self.done, over=False))
 
-    def on_end(self, event: object) -> None:
-        pass
+    def on_end(self, event: object) -> None:  # noqa: ARG002
+        self.under_way -= 1
+        self.done += 1
+        announce(Wait(WAIT, self.done, over=not self.under_way))
 
 
-_WATCH = _FirstCompilation()
+_WATCH = _Compilations()
 
 
 @contextmanager
@@ -112,11 +96,16 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
 
     def compiled(function: _Function) -> _Function:
         settings: Any = numba.config
-        before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE
+        before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE.folder
         try:
+            dispatcher = numba.njit(**_OPTIONS)(function)
+            if _CACHE.folder:
+                keep(dispatcher)
             with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
-                return cast(_Function, numba.njit(signature, cache=bool(_CACHE), **_OPTIONS)(function))
+                dispatcher.compile(signature)
         finally:
             settings.CACHE_DIR = before
+        dispatcher.disable_compile()
+        return cast(_Function, dispatcher)
 
     return compiled
