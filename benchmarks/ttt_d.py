@@ -18,11 +18,7 @@ from ttt_cli.games.read import read_games
 from ttt_cli.models.registry import load
 from ttt_cli.timeline import Timeline, build_timeline
 
-VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
-    "ttt": ("ttt", {}),
-    "ttt-d": ("ttt-d", {}),
-    "ttt-d, split": ("ttt-d", {"draw_moments": "split"}),
-}
+MODELS = ("ttt", "ttt-d")
 ROW = "{:<14}{:>8}{:>12}{:>10}{:>12}{:>18}"
 
 
@@ -35,15 +31,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args(arguments)
     timeline = build_timeline(read_games(options.files))
-    for name in VARIANTS:  # load the kernels
+    for name in MODELS:  # load the kernels
         _fit(name, build_timeline(simulate(Plan(games=1000)).games()), options.white_advantage)
     print(f"{timeline.n_games:,} games, {timeline.n_nodes:,} player-years\n")
     print(ROW.format("model", "sweeps", "s a sweep", "s", "ratio", "log-evidence"))
     fits = [
-        {name: _fit(name, timeline, options.white_advantage) for name in VARIANTS}
+        {name: _fit(name, timeline, options.white_advantage) for name in MODELS}
         for _ in range(options.rounds)
     ]
-    fastest = {name: min((fit[name] for fit in fits), key=lambda timed: timed[1]) for name in VARIANTS}
+    fastest = {name: min((fit[name] for fit in fits), key=lambda timed: timed[1]) for name in MODELS}
     for name, (fitted, seconds) in fastest.items():
         sweeps = fitted.status.sweeps
         ratio = seconds / fastest["ttt"][1]
@@ -56,9 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fit(name: str, timeline: Timeline, white_advantage: float) -> tuple[Fit, float]:
-    model, keys = VARIANTS[name]
-    module = load(model)
-    params = module.Params.model_validate({"white_advantage": white_advantage, **keys})
+    module = load(name)
+    params = module.Params.model_validate({"white_advantage": white_advantage})
     start = time.perf_counter()
     fitted = module.fit(timeline, params, SolverConfig())
     return fitted, time.perf_counter() - start

@@ -15,7 +15,6 @@ CASES = [
     ("ttt-d", {"beta": 300, "tau": 70}),
     ("ttt-d", {"beta": 300, "tau": 70, "white_advantage": -20, "draw_margin_mean": 150, "draw_margin_sd": 60,
                "draw_margin_tau": 15}),
-    ("ttt-d", {"beta": 300, "tau": 70, "draw_moments": "split"}),
     ("trueskill", {"beta": 300, "tau": 70}),
     ("trueskill", {"beta": 300, "tau": 70, "draw_margin": 110, "white_advantage": 25}),
 ]  # fmt: skip

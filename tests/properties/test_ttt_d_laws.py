@@ -25,7 +25,6 @@ games = st.lists(
     min_size=1,
     max_size=25,
 )
-moments = st.sampled_from(["exact", "exact", "split"])
 laws = settings(max_examples=40)
 
 
@@ -48,19 +47,19 @@ def assert_same(one, other, rename=lambda name: name):
 
 
 @laws
-@given(games, moments)
-def test_swapping_the_colours_of_all_games_changes_nothing(rows, kind):
+@given(games)
+def test_swapping_the_colours_of_all_games_changes_nothing(rows):
     mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
-    assert_same(fitted(rows, draw_moments=kind), fitted(mirrored, draw_moments=kind))
+    assert_same(fitted(rows), fitted(mirrored))
 
 
 @laws
-@given(games, moments)
-def test_swapping_colours_and_the_sign_of_the_advantage_changes_nothing(rows, kind):
+@given(games)
+def test_swapping_colours_and_the_sign_of_the_advantage_changes_nothing(rows):
     mirrored = [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
     assert_same(
-        fitted(rows, white_advantage=45, draw_moments=kind),
-        fitted(mirrored, white_advantage=-45, draw_moments=kind),
+        fitted(rows, white_advantage=45),
+        fitted(mirrored, white_advantage=-45),
     )
 
 
@@ -79,13 +78,13 @@ def test_names_do_not_matter(rows):
 
 
 @laws
-@given(games, moments)
-def test_levels_and_units_do_not_matter(rows, kind):
+@given(games)
+def test_levels_and_units_do_not_matter(rows):
     """Moving the prior mean moves skills alone; all parameters times ten make all ten times as large."""
-    base, evidence = fitted(rows, draw_moments=kind)
-    moved, moved_evidence = fitted(rows, prior_mean=0, draw_moments=kind)
+    base, evidence = fitted(rows)
+    moved, moved_evidence = fitted(rows, prior_mean=0)
     tenfold = {key: 10 * value for key, value in PARAMS.items()}
-    scaled, scaled_evidence = fitted(rows, prior_sd=4000, draw_moments=kind, **tenfold)
+    scaled, scaled_evidence = fitted(rows, prior_sd=4000, **tenfold)
     for key, (mean, sd, margin, margin_sd) in base.items():
         assert moved[key] == pytest.approx((mean - 1200, sd, margin, margin_sd), abs=NEAR)
         expected = (1200 + 10 * (mean - 1200), 10 * sd, 10 * margin, 10 * margin_sd)
@@ -107,11 +106,11 @@ def test_a_group_without_games_against_another_does_not_move_it(rows, others):
 
 
 @laws
-@given(games, st.integers(1, 6), moments)
-def test_equal_games_are_one_game_with_their_number_as_weight(rows, times, kind):
+@given(games, st.integers(1, 6))
+def test_equal_games_are_one_game_with_their_number_as_weight(rows, times):
     assert_same(
-        fitted([row for row in rows for _ in range(times)], draw_moments=kind),
-        fitted([(*row, float(times)) for row in rows], draw_moments=kind),
+        fitted([row for row in rows for _ in range(times)]),
+        fitted([(*row, float(times)) for row in rows]),
     )
 
 
@@ -141,11 +140,11 @@ def test_margins_stay_positive_and_spreads_within_the_prior(rows):
 
 
 @laws
-@given(st.lists(st.integers(0, 2), min_size=1, max_size=8), moments)
-def test_turning_the_results_of_two_players_lets_them_change_places(outcomes, kind):
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=8))
+def test_turning_the_results_of_two_players_lets_them_change_places(outcomes):
     """Margins too: unlike skills they are not mirrored, as a win is about the loser's margin and no other."""
     (one, evidence), (other, turned_evidence) = (
-        fitted([(1900, "a", "b", outcome) for outcome in turned], draw_moments=kind)
+        fitted([(1900, "a", "b", outcome) for outcome in turned])
         for turned in (outcomes, [2 - outcome for outcome in outcomes])
     )
     assert other["b", 1900] == pytest.approx(one["a", 1900], abs=NEAR)
@@ -163,12 +162,12 @@ def test_a_win_speaks_about_the_losers_margin_only():
 
 
 @laws
-@given(st.integers(0, 8), st.integers(0, 8), st.integers(0, 8), moments)
-def test_one_draw_more_raises_both_margins(wins, losses, draws, kind):
+@given(st.integers(0, 8), st.integers(0, 8), st.integers(0, 8))
+def test_one_draw_more_raises_both_margins(wins, losses, draws):
     def margins(drawn):
         counts = ((2, wins), (0, losses), (1, drawn))
         rows = [(1900, "a", "b", outcome, float(count)) for outcome, count in counts if count]
-        found, _ = fitted(rows, draw_moments=kind)
+        found, _ = fitted(rows)
         return found["a", 1900][2], found["b", 1900][2]
 
     assume(wins + losses + draws)
@@ -211,18 +210,17 @@ def test_a_player_with_a_higher_margin_draws_more_at_the_cost_of_the_opponents_w
     assert new_draw - draw == pytest.approx(win - new_win, abs=1e-12)
 
 
-@given(skills, margin_means, margin_means, st.floats(1, 60), st.booleans())
-def test_so_do_the_sides_of_a_game_inside_inference(lead, own, margin, margin_sd, split):
+@given(skills, margin_means, margin_means, st.floats(1, 60))
+def test_so_do_the_sides_of_a_game_inside_inference(lead, own, margin, margin_sd):
     def log_p(outcome, black_margin):
         variance = margin_sd**2
-        return sides_log_probability(outcome, lead, 8e4, 2e4, own, variance, black_margin, variance, split)
+        return sides_log_probability(outcome, lead, 8e4, 2e4, own, variance, black_margin, variance)
 
     assert log_p(2, margin + 20) < log_p(2, margin)
     assert log_p(1, margin + 20) > log_p(1, margin) or log_p(1, margin) > -1e-9
     assert log_p(0, margin + 20) == log_p(0, margin)
-    if not split:
-        whole = sum(np.exp(log_p(outcome, margin)) for outcome in (0, 1, 2))
-        assert whole == pytest.approx(1, abs=0.02)
+    whole = sum(np.exp(log_p(outcome, margin)) for outcome in (0, 1, 2))
+    assert whole == pytest.approx(1, abs=0.02)
 
 
 def test_the_same_games_give_the_same_fit_to_the_last_bit():

@@ -1,8 +1,8 @@
 """TTT-D by expectation propagation, as plainly as it can be written: dense matrices, nothing kept but the sites.
 
 Four Gaussian sites per game, on both skills and both draw margins, and one per player and year that keeps the margin
-positive. Chains are dense Gaussians; the moments of a draw come from quadrature or, split into two one-sided factors,
-from two sites of their own. Unknown colours average both colourings of a game.
+positive. Chains are dense Gaussians; the moments of a draw come from quadrature. Unknown colours average both
+colourings of a game.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ class Model:
     varsigma0: float
     varsigma: float
     advantage: float = 0.0
-    split: bool = False
     colours: bool = True
 
 
@@ -59,34 +58,6 @@ def both_positive(mean, cov):
     return math.log(z), m, square - np.outer(m, m)
 
 
-def two_sites(mean, cov):
-    """As `both_positive`, by expectation propagation with one site for each condition."""
-    prior = np.linalg.inv(cov)
-    p, h = np.zeros(2), np.zeros(2)
-    for _ in range(200):
-        before = np.concatenate([p, h])
-        for k in (0, 1):
-            m, var = cavity(prior, mean, p, h, k)
-            _, new_mean, new_var = one_sided(m, var)
-            p[k], h[k] = 1 / new_var - 1 / var, new_mean / new_var - m / var
-        if np.allclose(np.concatenate([p, h]), before, rtol=1e-13, atol=0):
-            break
-    posterior = np.linalg.inv(prior + np.diag(p))
-    log_z = dense_log_integral(mean, cov, p, h)
-    for k in (0, 1):
-        m, var = cavity(prior, mean, p, h, k)
-        log_z += one_sided(m, var)[0] - log_integral(m, var, p[k], h[k])
-    return log_z, posterior @ (prior @ mean + h), posterior
-
-
-def cavity(prior, mean, p, h, k):
-    """Mean and variance of variable k without its own site."""
-    posterior = np.linalg.inv(prior + np.diag(p))
-    m, var = (posterior @ (prior @ mean + h))[k], posterior[k, k]
-    precision = 1 / var - p[k]
-    return (m / var - h[k]) / precision, 1 / precision
-
-
 def log_integral(mean, var, precision, weighted):
     """log of the integral of N(s; mean, var) exp(-precision s^2 / 2 + weighted s)."""
     return dense_log_integral(
@@ -110,7 +81,7 @@ def tilted(model, outcome, advantage, means, variances):
     cov = np.array([[total + ai, -total], [-total, total + aj]])
     across = np.array([[vi, -vi], [-vj, vj], [ai, 0], [0, aj]])
     if outcome == 0:
-        log_z, new_mean, new_cov = (two_sites if model.split else both_positive)(mean, cov)
+        log_z, new_mean, new_cov = both_positive(mean, cov)
     else:
         side = 1 if outcome == 1 else 0
         log_z, low, var = one_sided(-mean[side], cov[side, side])

@@ -71,7 +71,7 @@ def tune(
 ) -> Tuning:
     """Maximise the log-evidence of a run's games over the parameters `keys` (`beta,tau`), starting at its config.
 
-    `overrides` change model and solver of the config (`model.draw_moments=split`); of a tuned parameter they give
+    `overrides` change model and solver of the config (`solver.tol=0.001`); of a tuned parameter they give
     the start. Every fit on the way is kept in the run as an evidence point, also when the work is interrupted.
     What was `auto` or null becomes a number by being tuned; a white_advantage to `estimate` is tuned along.
     Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be climbed, RunError.

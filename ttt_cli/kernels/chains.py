@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.indices import at, span
 
@@ -193,3 +195,24 @@ def largest_move(begin, end, marginal, beliefs):
         narrowed = abs(1.0 / math.sqrt(marginal[i, 0]) - beliefs[i, 1])
         largest = max(largest, moved, narrowed)
     return largest
+
+
+@kernel(f"UniTuple(float64, 2)(int64, int64, {_ROWS}, {_ROWS}, float32[:, ::1], float64, float64)")
+def moves_to_come(begin, end, marginal, beliefs, moves, least, share):
+    """The largest move of a mean or sd from `beliefs`, and what the slowest of them has still to go.
+
+    That is d r / (1 - r) for a move d and its ratio r to the one before, infinite where r is 1 or more. `moves`
+    (variables, 2) are those before, and become those of now: taken as `least` or more, and as this `share` of before.
+    """
+    largest = 0.0
+    ahead = 0.0
+    for i in span(begin, end):
+        moved = abs(marginal[i, 1] / marginal[i, 0] - beliefs[i, 0])
+        narrowed = abs(1.0 / math.sqrt(marginal[i, 0]) - beliefs[i, 1])
+        for c, move in ((0, moved), (1, narrowed)):
+            shrunk = max(moves[i, c], least) - move
+            if move > 0.0:
+                ahead = max(ahead, move * move / shrunk if shrunk > 0.0 else math.inf)
+            moves[i, c] = np.float32(max(move, share * moves[i, c]))
+            largest = max(largest, move)
+    return largest, ahead

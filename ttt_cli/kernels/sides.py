@@ -11,7 +11,6 @@ import math
 from ttt_cli.kernels.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.colours import UNKNOWN, first_share, log_average
 from ttt_cli.kernels.compile import inner
-from ttt_cli.kernels.split import split_log_probability, split_moments
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 
@@ -26,7 +25,7 @@ def _standardised(mean, total, mean_i, var_i, mean_j, var_j):
 
 
 @inner
-def sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j, split):
+def sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j):
     """Slopes (g1, g2) and curvatures (-h11, -h12, -h22) of the log probability of an outcome in the means of x1, x2."""
     total = var_d + noise
     if outcome == 2:
@@ -38,10 +37,7 @@ def sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j, split):
         v, w = win_moments((-mean - mean_i) * scale)
         return -v * scale, 0.0, w * scale * scale, 0.0, 0.0
     h, k, rho, rho_bar, scale_1, scale_2 = _standardised(mean, total, mean_i, var_i, mean_j, var_j)
-    if split:
-        _, g1, g2, h11, h12, h22 = split_moments(h, k, rho, rho_bar)
-    else:
-        _, g1, g2, h11, h12, h22 = quadrant_moments(h, k, rho, rho_bar)
+    _, g1, g2, h11, h12, h22 = quadrant_moments(h, k, rho, rho_bar)
     return (
         g1 * scale_1, g2 * scale_2,
         -h11 * scale_1 * scale_1, -h12 * scale_1 * scale_2, -h22 * scale_2 * scale_2,
@@ -49,7 +45,7 @@ def sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j, split):
 
 
 @inner
-def sides_log_probability(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j, split):
+def sides_log_probability(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j):
     """log P of an outcome."""
     total = var_d + noise
     if outcome == 2:
@@ -57,23 +53,21 @@ def sides_log_probability(outcome, mean, noise, var_d, mean_i, var_i, mean_j, va
     if outcome == 0:
         return win_log_normaliser((-mean - mean_i) / math.sqrt(total + var_i))
     h, k, rho, rho_bar, _, _ = _standardised(mean, total, mean_i, var_i, mean_j, var_j)
-    if split:
-        return split_log_probability(h, k, rho, rho_bar)
     return quadrant_log_probability(h, k, rho, rho_bar)
 
 
 @inner
-def game_sides(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, var_j, split):
+def game_sides(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
     """As `sides`, of a game that may have unknown colours (see `colours`); `lead` is the mean of s_i - s_j."""
     if outcome < UNKNOWN:
-        return sides(outcome, lead + advantage, noise, var_d, mean_i, var_i, mean_j, var_j, split)
+        return sides(outcome, lead + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
     known = outcome - UNKNOWN
     one, other = lead + advantage, lead - advantage
-    a1, a2, a11, a12, a22 = sides(known, one, noise, var_d, mean_i, var_i, mean_j, var_j, split)
-    b1, b2, b11, b12, b22 = sides(known, other, noise, var_d, mean_i, var_i, mean_j, var_j, split)
+    a1, a2, a11, a12, a22 = sides(known, one, noise, var_d, mean_i, var_i, mean_j, var_j)
+    b1, b2, b11, b12, b22 = sides(known, other, noise, var_d, mean_i, var_i, mean_j, var_j)
     p = first_share(
-        sides_log_probability(known, one, noise, var_d, mean_i, var_i, mean_j, var_j, split),
-        sides_log_probability(known, other, noise, var_d, mean_i, var_i, mean_j, var_j, split),
+        sides_log_probability(known, one, noise, var_d, mean_i, var_i, mean_j, var_j),
+        sides_log_probability(known, other, noise, var_d, mean_i, var_i, mean_j, var_j),
     )
     q = 1.0 - p
     apart_1, apart_2 = a1 - b1, a2 - b2
@@ -86,11 +80,11 @@ def game_sides(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, va
 
 
 @inner
-def game_log_probability(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, var_j, split):
+def game_log_probability(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
     """log P of a game that may have unknown colours; arguments as in `game_sides`."""
     known = outcome if outcome < UNKNOWN else outcome - UNKNOWN
-    log_p = sides_log_probability(known, lead + advantage, noise, var_d, mean_i, var_i, mean_j, var_j, split)
+    log_p = sides_log_probability(known, lead + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
     if outcome < UNKNOWN:
         return log_p
-    other = sides_log_probability(known, lead - advantage, noise, var_d, mean_i, var_i, mean_j, var_j, split)
+    other = sides_log_probability(known, lead - advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
     return log_average(log_p, other)

@@ -100,7 +100,7 @@ def game_slopes(first, second, outcome, weight, balance, noise, margin, advantag
 
 @kernel(
     "UniTuple(float64, 4)(int32[::1], int32[::1], uint8[::1], float64[::1], float64[::1], float64, float64, "
-    "float64[::1], float64, boolean, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+    "float64[::1], float64, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def margin_game_slopes(
     first,
@@ -112,7 +112,6 @@ def margin_game_slopes(
     advantage,
     odds,
     offset,
-    split,
     marginal,
     sites,
     positivity,
@@ -142,17 +141,13 @@ def margin_game_slopes(
         share = 1.0
         if code >= UNKNOWN:
             share = first_share(
-                sides_log_probability(
-                    known, lead + advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
-                ),
-                sides_log_probability(
-                    known, lead - advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
-                ),
+                sides_log_probability(known, lead + advantage, noise, var_d, mean_a, var_a, mean_b, var_b),
+                sides_log_probability(known, lead - advantage, noise, var_d, mean_a, var_a, mean_b, var_b),
             )
         for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
             if p > 0.0:
                 g1, g2, k11, k12, k22 = sides(
-                    known, lead + sign * advantage, noise, var_d, mean_a, var_a, mean_b, var_b, split
+                    known, lead + sign * advantage, noise, var_d, mean_a, var_a, mean_b, var_b
                 )
                 in_noise += p * weight[g] * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
                 in_mean += p * weight[g] * (g1 + g2)

@@ -28,8 +28,8 @@ _LAYOUT = (
     "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, following, drift variance
 )
 _GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
-# prior precision, 2 beta^2, advantage, odds, offset, split
-_SCALARS = "float64[::1], float64, float64, float64[::1], float64, boolean"
+# prior precision, 2 beta^2, advantage, odds, offset
+_SCALARS = "float64[::1], float64, float64, float64[::1], float64"
 _ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
 
 
@@ -75,7 +75,7 @@ def _has_one_peak(k11, k12, k22):
 
 
 @flat
-def _play(g, i, j, n, code, times, noise, advantage, odds, offset, split, marginal, sites, links):
+def _play(g, i, j, n, code, times, noise, advantage, odds, offset, marginal, sites, links):
     """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
     a = n + i
     b = n + j
@@ -98,7 +98,7 @@ def _play(g, i, j, n, code, times, noise, advantage, odds, offset, split, margin
     outcome = outcome_of(code)
     g1, g2, k11, k12, k22 = game_sides(
         outcome, lead + lead_of(code, odds), advantage, noise, var_d,
-        mean_ei + offset, var_ei, mean_ej + offset, var_ej, split,
+        mean_ei + offset, var_ei, mean_ej + offset, var_ej,
     )  # fmt: skip
     if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
         return -1.0
@@ -140,7 +140,6 @@ def _play_period(
     advantage,
     odds,
     offset,
-    split,
     repeats,
     marginal,
     sites,
@@ -152,9 +151,7 @@ def _play_period(
         i = at(first[g])
         j = at(second[g])
         times = weight[g]
-        change = _play(
-            g, i, j, n, outcome[g], times, noise, advantage, odds, offset, split, marginal, sites, links
-        )
+        change = _play(g, i, j, n, outcome[g], times, noise, advantage, odds, offset, marginal, sites, links)
         if change < 0.0:
             skipped += 1
         elif times > 1.0 and change > 1e-9:
@@ -171,7 +168,6 @@ def _play_period(
                     advantage,
                     odds,
                     offset,
-                    split,
                     marginal,
                     sites,
                     links,
@@ -185,7 +181,7 @@ def _play_period(
 def sweep(
     node_start, previous, following, variance,
     game_start, first, second, outcome, weight,
-    prior_precision, noise, advantage, odds, offset, split, repeats, begin, end, back,
+    prior_precision, noise, advantage, odds, offset, repeats, begin, end, back,
     forward, backward, marginal, sites, positivity, links,
 ):  # fmt: skip
     """One pass through the periods from `begin` to before `end`, or `back`; returns the number of skipped sites.
@@ -213,7 +209,7 @@ def sweep(
                 skipped += 1
         skipped += _play_period(
             game_start[p], game_start[p + 1], n, first, second, outcome, weight,
-            noise, advantage, odds, offset, split, repeats, marginal, sites, links,
+            noise, advantage, odds, offset, repeats, marginal, sites, links,
         )  # fmt: skip
     return skipped
 
@@ -243,11 +239,11 @@ def gather(node, last_node, game, last_game, first, second, weight, marginal, si
 
 @kernel(
     "UniTuple(float64, 2)(int64, int64, int64, int64, int32[::1], int32[::1], uint8[::1], float64[::1], "
-    "float64, float64, float64[::1], float64, boolean, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+    "float64, float64, float64[::1], float64, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def site_evidence(
     node, last_node, game, last_game, first, second, outcome, weight,
-    noise, advantage, odds, offset, split, marginal, sites, positivity,
+    noise, advantage, odds, offset, marginal, sites, positivity,
 ):  # fmt: skip
     """The part of log Z of a slice's sites, positivity included; and the log probabilities of its games.
 
@@ -277,13 +273,15 @@ def site_evidence(
         lead = cavity[0, 0] - cavity[1, 0] + lead_of(outcome[g], odds)
         normaliser = game_log_probability(
             outcome_of(outcome[g]), lead, advantage, noise, cavity[0, 1] + cavity[1, 1],
-            cavity[2, 0] + offset, cavity[2, 1], cavity[3, 0] + offset, cavity[3, 1], split,
+            cavity[2, 0] + offset, cavity[2, 1], cavity[3, 0] + offset, cavity[3, 1],
         )  # fmt: skip
         foreseen += weight[g] * normaliser
         total += weight[g] * (normaliser - absorbed)
     for i in span(node, last_node):
         precision = marginal[n + i, 0] - positivity[i, 0]
         weighted = marginal[n + i, 1] - positivity[i, 1]
+        if not precision > 0.0:
+            continue
         total += win_log_normaliser((weighted / precision + offset) * math.sqrt(precision))
         total -= log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
     return total, foreseen

@@ -5,13 +5,20 @@ Points and years throughout. Greek names of the literature are accepted as alias
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 
 class Params(BaseModel):
-    """Parameters of a model: unknown keys are errors, values do not change."""
+    """Parameters of a model: unknown keys are errors, values do not change.
+
+    `REMOVED`: keys of earlier versions, and what to do instead.
+    """
+
+    REMOVED: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 

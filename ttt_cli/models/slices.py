@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Final, TypeVar
 
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 Result = TypeVar("Result")
 
 GAMES_EACH: Final = 100_000  # at least: with fewer, handing them over costs more than it saves
+SMALL: Final = 0.02
+FADING: Final = 0.3
 MOST: Final = 8  # slices: with more, sweeps save less than they lose
 
 
@@ -51,19 +53,38 @@ class Slices:
 
 
 class Moves:
-    """How far means and sds have moved since this was made; `marginal` (variables, 2) as in `kernels/chains.py`."""
+    """How far means and sds move from sweep to sweep; `marginal` (variables, 2) as in `kernels/chains.py`."""
 
     def __init__(self, slices: Slices, marginal: NDArray[np.float64]) -> None:
         from ttt_cli.kernels import chains
 
         self._kernels, self._slices, self._marginal = chains, slices, marginal
         self._ranges = variable_ranges(slices, len(marginal))
-        self._beliefs = np.empty_like(marginal)
-        slices.run(self._believe)
+        self._beliefs = marginal[:0]
+        self._moves = np.zeros(marginal.shape, np.float32)
+        self._last = self._share = 0.0
+
+    def begin(self) -> None:
+        """Take note of what is believed before a sweep."""
+        self._beliefs = np.empty_like(self._marginal)
+        self._slices.run(self._believe)
 
     def largest(self) -> float:
-        """The largest move, points."""
+        """The largest move in this sweep so far, points."""
         return max(self._slices.run(self._largest))
+
+    def end(self) -> tuple[float, float]:
+        """The largest move of this sweep and what the slowest mean or sd has still to go, points.
+
+        The rate of each is the ratio of its moves in two sweeps. Small moves have any ratio, so the earlier is taken as
+        a share `SMALL` of the largest there was, or more; so have moves after those that happened to be near 0, so
+        it is taken as a share `FADING` of the one before it, or more. The first sweep comes from nowhere.
+        """
+        ends = self._slices.run(partial(self._end, SMALL * self._last))
+        self._share = 0.0 if self._last == 0.0 else FADING
+        self._last = max(moved for moved, _ in ends)
+        self._beliefs = self._marginal[:0]
+        return self._last, max(ahead for _, ahead in ends)
 
     def _believe(self, number: int) -> None:
         for begin, end in self._ranges[number]:
@@ -75,6 +96,15 @@ class Moves:
             for begin, end in self._ranges[number]
         )
         return max(moves, default=0.0)
+
+    def _end(self, least: float, number: int) -> tuple[float, float]:
+        ends = [
+            self._kernels.moves_to_come(
+                begin, end, self._marginal, self._beliefs, self._moves, least, self._share
+            )
+            for begin, end in self._ranges[number]
+        ]
+        return max((moved for moved, _ in ends), default=0.0), max((ahead for _, ahead in ends), default=0.0)
 
 
 def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:

@@ -15,6 +15,9 @@ LEAST_RATE = (
     0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last ones
 )
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
+WILD = 2.2  # the same where changes have grown from one sweep to the next
+DOUBT = 0.9  # times the root of a rate: fast sweeps hide slow ones
+FIRST_DOUBT = 1.3  # the same of the only rate of a fit that came from nowhere
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
 
@@ -32,12 +35,14 @@ class Sweep:
     """What one sweep did.
 
     `change`: the largest move of a mean or sd, by the messages alone or in all; `distance`: how far the means may be
-    from the joint solution; both in points. `skipped`: how many sites could not be updated.
+    from the joint solution; `ahead`: how far the slowest mean or sd has to go at its own rate; all in points.
+    `skipped`: how many sites could not be updated.
     """
 
     change: float
     distance: float = 0.0
     skipped: int = 0
+    ahead: float = 0.0
 
 
 def iterate(
@@ -45,27 +50,34 @@ def iterate(
     solver: SolverConfig,
     on_sweep: OnSweep | None,
     least_rate: float = LEAST_RATE,
+    *,
+    warm: bool = False,
+    settling: int = 0,
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
     """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
     `sweep(pace)` does one forward-backward sweep. With changes c_k over whole sweeps and their rate r, the error left
     is c r / (1 - r), the sum of the changes to come; the size of the last change alone says little. The rate is the
-    largest of the last few, and `least_rate` at least; modes too slow to be seen in it are in the distance from the
-    joint solution, which is added. Where a pace goes round in circles the next slower one takes over; plain sweeps
-    end everywhere.
+    largest of the last few, and `least_rate` at least. Slow modes hide behind fast ones until these are gone: so small
+    rates are doubted, the same sum is taken for every mean and sd by its own rate (`ahead`), and the distance from the
+    joint solution is added. All is doubled where changes have grown. Unless a fit is `warm`, its first change comes
+    from nowhere and makes no rate, and the next `settling` rates tell too little.
+    Where a pace goes round in circles the next slower one takes over; plain sweeps end everywhere.
     Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
     rates: list[float] = []
-    last = math.inf
+    last = math.nan
     pace, since = (Pace.FAST if solver.accelerate else Pace.PLAIN), 0
     skipped = 0
     remaining = math.inf
     while len(trace) < solver.max_sweeps and (remaining >= solver.tol or skipped):
         result = sweep(pace)
         skipped = result.skipped
-        rates.append(result.change / last if last > 0.0 else 0.0)
-        remaining = _remaining(result.change, rates, least_rate) + result.distance
+        if trace:
+            rates.append(result.change / last if last > 0.0 else 0.0)
+        known = rates if warm else rates[1:]
+        remaining = _remaining(result, known, least_rate, None if warm else settling)
         trace.append((result.change, remaining))
         if on_sweep:
             on_sweep(len(trace), result.change, remaining)
@@ -77,10 +89,15 @@ def iterate(
     return Status(converged, len(trace), remaining, skipped), tuple(trace)
 
 
-def _remaining(change: float, rates: list[float], least_rate: float) -> float:
-    if change == 0.0:
-        return 0.0
-    if len(rates) < 2:
+def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: int | None) -> float:
+    """The estimate; `settling` of a fit that came from nowhere, None of a warm one."""
+    if sweep.change == 0.0:
+        return sweep.distance
+    told = rates[settling or 0 :]
+    if not told:
         return math.inf
-    rate = max(least_rate, *rates[-3:])
-    return SAFETY * change * rate / (1.0 - rate) if rate < 1.0 else math.inf
+    seen = max(told[-3:])
+    doubt = FIRST_DOUBT if settling is not None and len(told) == 1 else DOUBT
+    rate = max(least_rate, seen, doubt * math.sqrt(seen))
+    ahead = sweep.change * rate / (1.0 - rate) if rate < 1.0 else math.inf
+    return (SAFETY if max(rates) < 1.0 else WILD) * max(ahead, sweep.ahead) + sweep.distance

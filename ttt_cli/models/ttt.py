@@ -56,7 +56,7 @@ def fit(
 
     def fit_at(advantage: float, near: Fit | None) -> Fit:
         inference = Inference(timeline, params, margin, advantage, near, solver.threads)
-        status, trace = iterate(inference.sweep, solver, on_sweep)
+        status, trace = iterate(inference.sweep, solver, on_sweep, warm=inference.warm)
         evidence, foreseen = inference.log_evidence()
         return Fit(
             model=NAME,
@@ -133,6 +133,8 @@ class Inference:
             beliefs = believed(start, "skill", nodes, params.prior_mean, params.prior_sd)
             context = self._layout, self._prior, self._scalars, self._slices, self._messages, self._links
             guess_sites(ttt.sweep, *context, beliefs)
+        self.warm = bool(self.sites.any())
+        self._moves = Moves(self._slices, self._messages[2])
         self._smooth()
 
     def _smooth(self) -> None:
@@ -162,7 +164,8 @@ class Inference:
                 )
             )  # fmt: skip
 
-        moves = Moves(slices, self._messages[2])
+        moves = self._moves
+        moves.begin()
         slices.run(partial(half, 0))
         previous, _, variance = self._chains
         self._chain_kernels.exchange(slices.later, previous, variance, *self._messages[:3])
@@ -170,8 +173,9 @@ class Inference:
         self._smooth()
         change = moves.largest()
         left = self._towards_joint_means(pace is not Pace.PLAIN)
-        change = max(change, moves.largest())
-        return Sweep(change if change > self._rounding else 0.0, left, skipped)
+        moved, ahead = moves.end()
+        change = max(change, moved)
+        return Sweep(change if change > self._rounding else 0.0, left, skipped, ahead)
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` all skills there; returns a bound on the distance left, points."""

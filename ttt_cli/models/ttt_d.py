@@ -1,19 +1,20 @@
 """TTT-D: TrueSkill Through Time with a draw margin per player and period (TTT paper, section 3.3).
 
-Departures from the paper: draws are taken with the exact moments of the two-dimensional truncated Gaussian
-(`draw_moments: split` gives the paper's two one-sided factors), and after each sweep all means are set to those of
-the joint Gaussian, as in TTT.
+Departures from the paper: draws are taken with the exact moments of the two-dimensional truncated Gaussian, not by
+two one-sided factors, and after each sweep all means are set to those of the joint Gaussian, as in TTT.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ttt_cli.chains import Chain
 from ttt_cli.config.schema import SolverConfig
@@ -32,6 +33,7 @@ from ttt_cli.timeline import Timeline
 NAME: Final = "ttt-d"
 KIND: Final[Kind] = "smoothed"
 REPEATS: Final = 50  # of equal games in a fast sweep
+SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps
 NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is flat there, and right to 1e-10
 SLOPES_TOL: Final = 1e-6  # the same for slopes, which are not
@@ -40,6 +42,10 @@ ROUNDING: Final = 1e-13  # moves below this share of the widest prior are roundi
 
 class Params(PlayParams):
     """Parameters of TTT-D."""
+
+    REMOVED = MappingProxyType(
+        {"draw_moments": "leave it out: draws are always taken by their exact moments"}
+    )
 
     draw_margin_mean: Annotated[
         float | None,
@@ -65,12 +71,14 @@ class Params(PlayParams):
             description="sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
         ),
     ] = None
-    draw_moments: Annotated[
-        Literal["exact", "split"],
-        Field(
-            description="draws by exact two-dimensional moments, or split into two factors as in the paper"
-        ),
-    ] = "exact"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_exact(cls, values: Any) -> Any:
+        """Runs of earlier versions say `draw_moments: exact`, which is what there is now."""
+        if isinstance(values, Mapping) and values.get("draw_moments") == "exact":
+            return {key: value for key, value in values.items() if key != "draw_moments"}
+        return values
 
     def resolved(self) -> Params:
         """The same with every number there."""
@@ -102,7 +110,9 @@ def fit(
 
     def fit_at(advantage: float, near: Fit | None) -> Fit:
         inference = Inference(timeline, params, pairs, advantage, near, solver.threads)
-        status, trace = iterate(inference.sweep, solver, on_sweep, LEAST_RATE)
+        status, trace = iterate(
+            inference.sweep, solver, on_sweep, LEAST_RATE, warm=inference.warm, settling=SETTLING
+        )
         evidence, foreseen = inference.log_evidence()
         return Fit(
             model=NAME,
@@ -191,7 +201,6 @@ class Inference:
         self._prior = np.repeat([params.prior_sd**-2, margin_sd**-2], n)
         self._scalars = (
             2.0 * params.beta**2, advantage, odds_points(pairs.odds, params.beta), margin_mean,
-            params.draw_moments == "split",
         )  # fmt: skip
         widest = max(
             widest_prior(timeline, params.prior_sd, params.tau), widest_prior(timeline, margin_sd, margin_tau)
@@ -210,6 +219,8 @@ class Inference:
             margins = believed(start, "draw_margin", n, margin_mean, margin_sd)
             context = self._layout, self._prior, self._scalars, self._slices, self._messages, self._links
             guess_sites(ttt_d.sweep, *context, np.concatenate([skills, margins]))
+        self.warm = bool(self.sites.any())
+        self._moves = Moves(self._slices, self._messages[2])
         self._smooth()
 
     def _smooth(self) -> None:
@@ -241,7 +252,8 @@ class Inference:
                 )
             )  # fmt: skip
 
-        moves = Moves(slices, self._messages[2])
+        moves = self._moves
+        moves.begin()
         slices.run(partial(half, False))
         previous, _, variance = self._chains
         for later in (slices.later, slices.later + np.int32(self._nodes)):
@@ -250,8 +262,9 @@ class Inference:
         self._smooth()
         change = moves.largest()
         left = self._towards_joint_means(pace is not Pace.PLAIN)
-        change = max(change, moves.largest())
-        return Sweep(change if change > self._rounding else 0.0, left, skipped)
+        moved, ahead = moves.end()
+        change = max(change, moved)
+        return Sweep(change if change > self._rounding else 0.0, left, skipped, ahead)
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` everything there; returns a bound on the distance left, points."""
@@ -307,15 +320,7 @@ class Inference:
         margin_prior, margin_drift = chain_slopes(n, 2 * n, previous, years, forward, marginal)
         _, first, second, outcome, weight = self._pairs.arrays
         noise, mean, advantage, odds = margin_game_slopes(
-            first,
-            second,
-            outcome,
-            weight,
-            self._pairs.balance,
-            *self._scalars,
-            marginal,
-            sites,
-            positivity,
+            first, second, outcome, weight, self._pairs.balance, *self._scalars, marginal, sites, positivity
         )
         return {
             "prior_mean": 0.0,

@@ -149,7 +149,7 @@ class Pool:
         layout = (active[:kept], ends[:kept], fade[:kept])
         inference = Inference(layout, self._games, self._probit, self._level[roster], self._solver.tol)
         if kept:
-            status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE)
+            status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
             self.trace += trace
         self._level[roster] = inference.level

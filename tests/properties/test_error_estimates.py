@@ -1,0 +1,120 @@
+"""The estimated remaining error against the true one, at every sweep of fits of small histories of all kinds."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from tests.builders import make_games
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.models import ttt, ttt_d
+from ttt_cli.models.outcomes import resolve_margin
+from ttt_cli.models.pairs import merge_games
+from ttt_cli.models.solver import iterate
+from ttt_cli.timeline import build_timeline
+
+UNSEEN = 1e-3  # points: errors as small as those that the joint solution may leave count as none
+
+
+def random_rows(rng: random.Random) -> list[tuple]:
+    """Few players or several, one year or many, even or not, few draws or many, with matches of up to 300 games."""
+    names = "abcdef"[: rng.choice([2, 2, 3, 3, 4, 6])]
+    years = rng.choice([1, 1, 3, 10, 60])
+    strength = {name: rng.gauss(0, rng.choice([0.3, 1, 2])) for name in names}
+    drawn = rng.choice([0.05, 0.3, 0.6])
+    rows = []
+    for _ in range(rng.choice([1, 3, 8, 20, 60])):
+        white, black = rng.sample(names, 2)
+        wins = rng.random() < 1 / (1 + math.exp(strength[black] - strength[white]))
+        outcome = 1 if rng.random() < drawn else 2 * wins
+        weight = rng.choice([1, 1, 1, 1, rng.choice([0.3, 5, 40, 300])])
+        rows.append((1900 + rng.randrange(years), white, black, outcome, float(weight)))
+    return rows
+
+
+def random_params(rng: random.Random, model) -> dict[str, float]:
+    beta = rng.choice([50, 150, 300, 480, 800])
+    params = {
+        "beta": beta,
+        "tau": rng.choice([0, 10, 60, 200]),
+        "prior_sd": rng.choice([100, 400, 400, 1000]),
+        "white_advantage": rng.choice([0, 0, 60]),
+    }
+    if model is ttt_d and rng.random() < 0.7:
+        params["draw_margin_mean"] = rng.choice([0.1, 0.3, 0.55, 1, 2]) * beta
+        params["draw_margin_sd"] = rng.choice([0.05, 0.17, 0.5, 1.3, 3]) * beta
+        params["draw_margin_tau"] = rng.choice([0, 0.02, 0.1, 0.3]) * beta
+    return params
+
+
+def inference_of(model, timeline, **given):
+    params = model.Params(**given)
+    if model is ttt:
+        return ttt.Inference(timeline, params, resolve_margin(params, timeline), params.white_advantage, None)
+    pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
+    return ttt_d.Inference(timeline, params.resolved(), pairs, params.white_advantage, None)
+
+
+def errors_and_estimates(model, rows, given):
+    """(true error, estimate) after every sweep on the way to 1e-9, as far as that is reached; points."""
+    inference = inference_of(model, build_timeline(make_games(rows)), **given)
+    beliefs = []
+
+    def note(*_):
+        precision, weighted = inference._messages[2].T
+        beliefs.append(np.concatenate([weighted / precision, 1 / np.sqrt(precision)]))
+
+    pace = {"least_rate": ttt_d.LEAST_RATE, "settling": ttt_d.SETTLING} if model is ttt_d else {}
+    status, trace = iterate(inference.sweep, SolverConfig(tol=1e-9, max_sweeps=300), note, **pace)
+    if not status.converged:
+        return []
+    errors = [np.abs(one - beliefs[-1]).max() for one in beliefs]
+    return [(error, estimate) for error, (_, estimate) in zip(errors, trace, strict=True)]
+
+
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_estimates_are_hardly_ever_below_the_true_error_and_never_far(model):
+    """Of 1,674 and 1,737 such histories 14 and 3 have one too low; by a factor above 5 a single one, at 23."""
+    histories, low = 0, []
+    for seed in range(240):
+        rng = random.Random(seed)
+        rows = random_rows(rng)
+        try:
+            found = errors_and_estimates(model, rows, random_params(rng, model))
+        except ConfigError:  # nothing but draws, which gives no margin
+            continue
+        histories += bool(found)
+        ratio = max((error / estimate for error, estimate in found if error > UNSEEN), default=0.0)
+        if ratio > 1:
+            low.append((seed, ratio))
+    assert histories > 180
+    assert len(low) <= 2, low
+    assert all(ratio < 3 for _, ratio in low), low
+
+
+@pytest.mark.parametrize("results", [(200, 50, 50), (150, 150, 0), (250, 50, 0), (100, 150, 50)])
+def test_a_long_match_with_wide_margins_is_not_said_to_have_settled_early(results):
+    """Equal games that share a site agree with themselves slowly, where margins may be anything."""
+    rows = [(1900, "a", "b", outcome, float(n)) for outcome, n in zip((2, 1, 0), results, strict=True) if n]
+    given = {"beta": 150, "tau": 10, "draw_margin_mean": 50, "draw_margin_sd": 200}
+    found = errors_and_estimates(ttt_d, rows, given)
+    assert found
+    assert all(error <= estimate for error, estimate in found if error > UNSEEN)
+
+
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+@pytest.mark.parametrize("tol", [10.0, 1.0])
+def test_loose_fits_are_as_right_as_they_say(model, tol):
+    for seed in range(400, 460):
+        rng = random.Random(seed)
+        rows, params = random_rows(rng), random_params(rng, model)
+        try:
+            found = errors_and_estimates(model, rows, params)
+        except ConfigError:
+            continue
+        stopped = next(((error, estimate) for error, estimate in found if estimate < tol), (0.0, 0.0))
+        assert stopped[0] < tol, seed
