@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.builders import make_games
 from tests.reference.joint_dense import Skills, SkillsAndMargins, joint_means
+from ttt_cli.config.schema import SolverConfig
 from ttt_cli.kernels import pair_links, quad_links
 from ttt_cli.models import slices, ttt, ttt_d
 from ttt_cli.models.joint import JointSolver
@@ -128,3 +129,18 @@ def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):
     before = beliefs(inference)
     inference.sweep(Pace.JOINT)
     assert beliefs(inference) == pytest.approx(before, abs=1e-7)
+
+
+@pytest.mark.parametrize("first", ["a", "c"])
+def test_a_residual_of_nothing_but_rounding_ends_the_solution(first):
+    """Without drift the nodes of a player are one: what their residuals add up to may be rounding of any sign."""
+    rows = [
+        (1900, "a", "b", 1),
+        (1900, "b", "c", 0),
+        (1950, *(("c", "a") if first == "c" else ("a", "c")), 0),
+    ]
+    timeline = build_timeline(make_games(rows))
+    params = ttt.Params(draw_margin=200, beta=50, tau=0)
+    fit = ttt.fit(timeline, params, SolverConfig(tol=1e-9))
+    assert fit.status.converged
+    assert np.isfinite(fit.mean).all()

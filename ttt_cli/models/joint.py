@@ -62,6 +62,9 @@ class JointSolver:
             curvature = power + apart - share * share * curvature
             if curvature < LOST * (power + apart):  # nothing but rounding is left of it: begin anew
                 share, curvature = 0.0, power + apart
+            if curvature <= 0.0:  # the residual itself is rounding
+                bound, length = self._widest * math.sqrt(math.fsum(recent) + power), 0.0
+                break
             before, length = power, power / curvature
             recent.append(length * power)
             energy += length * power
