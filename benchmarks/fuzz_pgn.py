@@ -137,14 +137,16 @@ def compared(content: bytes, chance: random.Random) -> tuple[int, int, bool]:
 
 
 def said(scanner: Scanner, blocks: Sequence[bytes]) -> tuple[list[tuple[object, ...]], list[object]]:
-    """All rows and notes."""
+    """All rows, and all notes and rejects."""
     rows: list[tuple[object, ...]] = []
     notes: list[object] = []
+    rejects: list[object] = []
     for batch in scanner.scan(blocks):
         assert batch.moves is not None
         rows += zip(*batch[:5], *batch.further.values(), batch.moves.tolist(), strict=True)
         notes += batch.notes
-    return rows, notes
+        rejects += batch.rejects
+    return rows, notes + rejects
 
 
 if __name__ == "__main__":

@@ -85,11 +85,13 @@ def scan(blocks: Iterable[bytes]) -> list[tuple[object, ...]]:
     """Everything the scanner says, whatever its batches."""
     rows: list[tuple[object, ...]] = []
     notes: list[tuple[object, ...]] = []
+    rejects: list[tuple[object, ...]] = []
     for batch in scan_pgn(blocks):
         assert batch.moves is not None
         rows += zip(*batch[:5], *batch.further.values(), batch.moves.tolist(), strict=True)
         notes += batch.notes
-    return rows + notes
+        rejects += batch.rejects
+    return rows + notes + rejects
 
 
 def cut(content: bytes, places: list[int]) -> list[bytes]:

@@ -48,7 +48,7 @@ class Collector:
         What names and filters do follows when all files have been read.
         """
         judged = Judged(records, self._pools, self._data)
-        fault = self._parts.add(judged, [note.line for note in records.rejects])
+        fault = self._parts.add(judged, records.rejects)
         notes = sorted([*records.rejects, *judged.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
         report = FileReport(records.path, kind, digest, size, records.rows, *_account(fault))

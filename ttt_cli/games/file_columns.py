@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.judge import Judged
 from ttt_cli.games.ledger import narrow
-from ttt_cli.games.records import BAD_ROW, FAULT
+from ttt_cli.games.records import FAULT, Note
 
 Column = NDArray[Any]
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
@@ -30,8 +30,8 @@ class FileColumns:
         """The number of the first record of each file, and of all records, shape (files + 1,)."""
         return np.cumsum([0, *self._sizes], dtype=np.int64)
 
-    def add(self, judged: Judged, rejects: list[int]) -> NDArray[np.int8]:
-        """Take in a file; rows that could not be split into columns are records too, and stand where their lines do.
+    def add(self, judged: Judged, rejects: Sequence[Note]) -> NDArray[np.int8]:
+        """Take in a file; what could not be split into columns are records too, and stand where their lines do.
 
         Returns the faults of all its records.
         """
@@ -45,7 +45,7 @@ class FileColumns:
             "fault": judged.fault,
         }
         if rejects:
-            columns = _with_rejects(columns, judged.line, np.array(rejects, np.int64))
+            columns = _with_rejects(columns, judged.line, rejects)
         fault = columns["fault"]
         assert fault is not None
         for name, column in columns.items():
@@ -60,10 +60,12 @@ class FileColumns:
 
 
 def _with_rejects(
-    columns: dict[str, Column | None], lines: Column, rejects: NDArray[np.int64]
+    columns: dict[str, Column | None], lines: Column, rejects: Sequence[Note]
 ) -> dict[str, Column | None]:
-    order = np.argsort(np.concatenate([lines, rejects]), kind="stable")
-    added: dict[str, Any] = {"line": narrow(rejects), "fault": FAULT[BAD_ROW], "weight": 1.0}
+    places = np.array([note.line for note in rejects], np.int64)
+    order = np.argsort(np.concatenate([lines, places]), kind="stable")
+    faults = np.array([FAULT[note.reason] for note in rejects], np.int8)
+    added: dict[str, Any] = {"line": narrow(places), "fault": faults, "weight": 1.0}
 
     def extended(name: str, column: Column) -> Column:
         more = np.broadcast_to(np.asarray(added.get(name, 0)), len(rejects))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # Why a record is not used, in the order in which the first that applies is counted.
 BAD_ROW: Final = "bad row"
+AMBIGUOUS_TAGS: Final = "ambiguous tags"
+TOO_LONG: Final = "too long"
 NO_PLAYER: Final = "no player"
 UNNAMED_PLAYER: Final = "unnamed player"
 SAME_PLAYER: Final = "same player twice"
@@ -46,6 +48,8 @@ FEW_GAMES: Final = "too few games"
 OTHER_GROUP: Final = "outside the largest group"
 DROP_REASONS: Final = (
     BAD_ROW,
+    AMBIGUOUS_TAGS,
+    TOO_LONG,
     NO_PLAYER,
     UNNAMED_PLAYER,
     SAME_PLAYER,
@@ -101,8 +105,8 @@ class Batch(NamedTuple):
     """Consecutive records as columns of equal length, values as written (bytes, text, or tuples of text).
 
     `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score.
-    `weights` is None where there is no such column. `rejects` are rows that could not be split into columns:
-    each is one record more, dropped. `notes` are oddities of records that are counted elsewhere. `further` holds more
+    `weights` is None where there is no such column. `rejects` are records that could not be split into columns:
+    each is one more, dropped. `notes` are oddities of records that are counted elsewhere. `further` holds more
     columns by name (`event`, `round`); `moves` a hash of each game's moves, 0 where there are none.
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.pgn_fields import COLUMNS, FEN, RESULT, SET_UP_WORD, SETUP, TAGS, USUAL, VARIANT
 from ttt_cli.kernels.pgn_moves import RESULTS, read_moves
-from ttt_cli.kernels.pgn_tags import DONE, TAGS_LIMIT, read_tags
+from ttt_cli.kernels.pgn_tags import CAREFUL, DONE, TAGS_LIMIT, names_players, read_tags
 from ttt_cli.kernels.pgn_words import hash_of, number_of, same_bytes
 
 # Why scanning stopped, besides INCOMPLETE and CAREFUL.
@@ -92,19 +92,26 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
     Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, CAREFUL, ROWS_FULL or WORDS_FULL.
     """
     end = len(data)
-    spans = np.empty((TAGS, 2), np.int64)
+    spans, ahead = np.empty((TAGS, 2), np.int64), np.empty((TAGS, 2), np.int64)
     known = np.zeros((COLUMNS, 3), np.int64)
     keys = np.empty(TAGS_LIMIT, np.int64)
+    stop = tag_lines = next_stop = next_lines = 0
+    more = next_more = known_tags = False
     while True:
-        position = state[POSITION]
-        status, stop, tag_lines, next_game = read_tags(data, marks, position, end, spans, keys)
-        if status != DONE:
-            return status
-        move_lines = result = code = 0
-        if not next_game:
-            status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
+        if not known_tags:
+            status, stop, tag_lines, more = read_tags(data, marks, state[POSITION], end, spans, keys)
             if status != DONE:
                 return status
+        move_lines = result = code = 0
+        next_game = more
+        if next_game:  # which is certain where both name their players without a blank line between
+            status, next_stop, next_lines, next_more = read_tags(data, marks, stop, end, ahead, keys)
+            if not names_players(spans) or (status == DONE and not names_players(ahead)):
+                return CAREFUL
+        else:
+            status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
+        if status != DONE:
+            return status
         row, words = state[ROWS], state[WORDS]
         if row == len(lines):
             return ROWS_FULL
@@ -119,3 +126,7 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
         state[ROWS] += 1
         state[POSITION] = stop
         state[LINE] += tag_lines + move_lines
+        known_tags = next_game
+        if next_game:
+            spans, ahead = ahead, spans
+            stop, tag_lines, more = next_stop, next_lines, next_more

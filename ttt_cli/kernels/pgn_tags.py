@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import flat, inner
-from ttt_cli.kernels.pgn_fields import BLACK, EVENT, NAMES, TAGS, WHITE
+from ttt_cli.kernels.pgn_fields import BLACK, NAMES, TAG_LIMIT, TAGS, WHITE
 from ttt_cli.kernels.pgn_marks import GROUP, NAME_END, VALUE_END, eight_at, next_marked
 
 # What came of a part of a game: all of it read; it runs on behind the data; only the careful reader can tell.
@@ -106,13 +106,9 @@ def _read_tag(data, marks, i, end):
 
 
 @flat
-def _begins_game(tag, spans, blank):
-    """Whether a tag after those in `spans` belongs to the next game, there being no moves between them."""
-    if tag == EVENT:
-        seen = spans[EVENT, 0] >= 0
-        players = spans[WHITE, 0] >= 0 and spans[BLACK, 0] >= 0
-        return (players and (blank or seen)) or (blank and seen)
-    return blank and tag in (WHITE, BLACK) and spans[tag, 0] >= 0
+def names_players(spans):
+    """Whether there are a White and a Black tag."""
+    return spans[WHITE, 0] >= 0 and spans[BLACK, 0] >= 0
 
 
 @flat
@@ -126,11 +122,11 @@ def _takes(keys, count, key):
 
 @inner
 def read_tags(data, marks, start, end, spans, keys):
-    """Read the tag section whose first bracket is at `start`.
+    """Read tags, the first at bracket `start`, up to a blank line behind which there are more, or to their end.
 
     `marks` are those of `pgn_marks`. `spans` (TAGS, 2) gets start and end of the wanted values, -1 where there is no
-    such tag; `keys` (TAGS_LIMIT,) is room for the other names. Returns status, where the section ends, the lines it
-    takes, and whether the next game begins there.
+    such tag; `keys` (TAGS_LIMIT,) is room for the other names. Returns status, where the tags end, the lines they take,
+    and whether another tag stands there.
     """
     spans[:] = -1
     i = start
@@ -145,13 +141,14 @@ def read_tags(data, marks, start, end, spans, keys):
             continue
         if first != _OPEN:
             return (CAREFUL if first in _SKIPPED else DONE), i, lines, False
+        if newlines > 1:
+            return DONE, i, lines, True
         status, key, value, stop, line_end = _read_tag(data, marks, i, end)
         if status != DONE:
             return status, i, lines, False
         tag = _wanted(key)
-        if _begins_game(tag, spans, newlines > 1):
-            return DONE, i, lines, True
-        if (tag >= 0 and spans[tag, 0] >= 0) or (tag < 0 and not _takes(keys, count, key)):
+        taken = tag >= 0 and spans[tag, 0] >= 0
+        if taken or (tag < 0 and not _takes(keys, count, key)) or line_end - i > TAG_LIMIT:
             return CAREFUL, i, lines, False
         if tag >= 0:
             spans[tag, 0], spans[tag, 1] = value, stop

@@ -85,7 +85,7 @@ class CompiledScanner(Scanner):
         self._take_careful_rows()
         view = _Marked.of(data)
         while position < len(data):
-            status, position = self._run(view, position)
+            status, position = (CAREFUL, position) if self._doubtful else self._run(view, position)
             if status == WORDS_FULL:
                 self._words.grow()
             elif status == ROWS_FULL:
@@ -140,9 +140,9 @@ class CompiledScanner(Scanner):
         elif not self._full:
             return
         parts, self._full = self._full, []
-        notes, self._notes = self._notes, []
+        (notes, rejects), self._notes, self._rejects = (self._notes, self._rejects), [], []
         for lines, moves, codes in parts:
-            if len(lines) or notes:
+            if len(lines) or notes or rejects:
                 columns = [Coded(self._words, column) for column in np.ascontiguousarray(codes.T)]
-                yield tag_batch(lines, columns, notes, moves)
-                notes = []
+                yield tag_batch(lines, columns, notes, moves, rejects)
+                notes, rejects = [], []

@@ -5,18 +5,21 @@ It is fed blocks and keeps no more than the game under way. Moves are skipped, n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ttt_cli.errors import DataError
 from ttt_cli.games.names.clean import decode
 from ttt_cli.games.pgn.letters import hash_moves, main_line
 from ttt_cli.games.pgn.moves import Movetext, read_moves
 from ttt_cli.games.pgn.plain import plain_game
+from ttt_cli.games.pgn.sections import Part, rejected
 from ttt_cli.games.pgn.tags import Oddity, TagSection, read_tags, tag_batch, values_of
 from ttt_cli.games.records import (
+    AMBIGUOUS_TAGS,
     CONTRADICTING_RESULT,
+    DROPPED,
     DUPLICATE_TAG,
     FORFEIT,
     KEPT,
@@ -24,6 +27,7 @@ from ttt_cli.games.records import (
     REPAIRED,
     RESULT_FROM_MOVETEXT,
     STRAY_TEXT,
+    TOO_LONG,
     UNKNOWN_RESULT,
     Batch,
     Note,
@@ -33,7 +37,11 @@ from ttt_cli.games.streams import DamagedInputError
 from ttt_cli.games.text import LARGE, peek
 from ttt_cli.kernels.pgn_fields import COLUMNS
 
-GAME_LIMIT: Final = 1 << 26  # bytes that one game may take
+GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
+
+_KEPT: Final = 1 << 10  # bytes of a game too long that may hold the beginning of a tag
+_SECTION: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*")')
+_NO_MOVES: Final = Movetext(0)
 
 
 class Row(NamedTuple):
@@ -45,10 +53,7 @@ class Row(NamedTuple):
 
 
 def scan_pgn(blocks: Iterable[bytes]) -> Iterator[Batch]:
-    """Records of a PGN file given as blocks with LF line ends; where blocks are cut makes no difference.
-
-    Raises DataError when no game ends within GAME_LIMIT bytes.
-    """
+    """Records of a PGN file given as blocks with LF line ends; where blocks are cut makes no difference."""
     yield from Scanner().scan(blocks)
 
 
@@ -72,8 +77,11 @@ class Scanner:
         self._line = 1  # of the first waiting byte
         self._counted = 0  # bytes of the current data whose lines are counted
         self._tagged = False  # no tags seen yet
+        self._doubtful = False  # whether the next tags may be of a game that was rejected
+        self._skipping = False  # whether a game that is too long goes on
         self._rows: list[Row] = []
         self._notes: list[Note] = []
+        self._rejects: list[Note] = []
 
     def scan(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
         """The records of all blocks; see `scan_pgn`."""
@@ -91,21 +99,41 @@ class Scanner:
         self._size += len(block)
         if self._size < self._enough and not final:
             return
-        data = b"".join(self._waiting)
-        rest = data[self._scan(data, final=final) :]
-        if len(rest) > GAME_LIMIT:
-            raise DataError(f"no end of the game that begins in line {self._line:,} in {GAME_LIMIT >> 20} MB")
-        self._waiting, self._size, self._enough = [rest], len(rest), 2 * len(rest)
+        data = self._read(b"".join(self._waiting), final=final)
+        while len(data) > GAME_LIMIT and not self._skipping:
+            self._reject_long(self._line)
+            self._doubtful = read_tags(data, 0, final=False) is None
+            self._tagged = self._skipping = True
+            data = self._read(data[self._pass_over(data, len(data) - _KEPT) :], final=final)
+        self._waiting, self._size = [data], len(data)
+        self._enough = min(2 * len(data), GAME_LIMIT + 1)
         yield from self._batches(final=final)
+
+    def _read(self, data: bytes, *, final: bool) -> bytes:
+        """Read the games that are complete; returns the data behind them."""
+        if self._skipping:
+            found = _SECTION.search(data)
+            self._skipping = found is None
+            data = data[self._pass_over(data, found.start(1) if found else max(0, len(data) - _KEPT)) :]
+        return data if self._skipping else data[self._scan(data, final=final) :]
+
+    def _pass_over(self, data: bytes, stop: int) -> int:
+        """Count the lines up to an offset, which is returned."""
+        self._line += data.count(b"\n", 0, stop)
+        return stop
+
+    def _reject_long(self, line: int) -> None:
+        why = f"no end of the game that begins here in {GAME_LIMIT >> 20} MB"
+        self._rejects.append(Note(line, TOO_LONG, why, DROPPED))
 
     def _batches(self, *, final: bool) -> Iterator[Batch]:  # noqa: ARG002
         """The records and notes not yet handed over, if there are any; a subclass may keep some back until `final`."""
-        rows, notes = self._rows, self._notes
-        if rows or notes:
-            self._rows, self._notes = [], []
+        rows, notes, rejects = self._rows, self._notes, self._rejects
+        if rows or notes or rejects:
+            self._rows, self._notes, self._rejects = [], [], []
             columns = list(zip(*(row.values for row in rows), strict=True)) or [()] * COLUMNS
             hashes = hash_moves([row.moves for row in rows])
-            yield tag_batch([row.line for row in rows], columns, notes, hashes)
+            yield tag_batch([row.line for row in rows], columns, notes, hashes, rejects)
 
     def _scan(self, data: bytes, *, final: bool) -> int:
         """Read the games that are complete in `data`; returns where the first that is not begins."""
@@ -123,7 +151,7 @@ class Scanner:
     def _read_games(self, data: bytes, position: int, *, final: bool) -> int:
         """Read games from `position` on, where tags begin; returns where the first incomplete one begins."""
         while position < len(data):
-            if plain := plain_game(data, position):
+            if not self._doubtful and (plain := plain_game(data, position)):
                 values = values_of(plain.tags, plain.tags[b"Result"])
                 self._rows.append(Row(self._line, values, main_line(plain.moves)))
                 self._line += plain.lines
@@ -136,20 +164,37 @@ class Scanner:
         return position
 
     def _read_carefully(self, data: bytes, position: int, *, final: bool) -> int | None:
-        """Read one game, however it is written; returns where the next begins, None if it is incomplete."""
-        section = read_tags(data, position, final=final)
-        if section is None or (moves := read_moves(data, section.end, final=final)) is None:
+        """Read a game or more, however they are written; returns where the next begins, None if it is incomplete."""
+        stretch = read_tags(data, position, final=final, doubtful=self._doubtful)
+        if stretch is None:
             return None
-        self._add(data, position, section, moves)
+        moves = read_moves(data, stretch.end, final=final) if stretch.moves else Movetext(stretch.end)
+        if moves is None:
+            return None
+        self._doubtful = stretch.cut
+        *before, last = stretch.parts or [Part((), certain=True)]
+        for part in before:
+            self._add(data, part.tags[0].start, part, _NO_MOVES)
+        self._add(data, last.tags[0].start if last.tags else position, last, moves)
         self._line_at(data, moves.end)
         return moves.end
 
-    def _add(self, data: bytes, start: int, section: TagSection, moves: Movetext) -> None:
-        tags = section.tags
-        line = self._line_at(data, start)
-        self._add_oddities(data, section.oddities)
-        result = self._settled(line, tags.get(b"Result"), moves.terminator)
-        self._rows.append(Row(line, values_of(tags, result), main_line(moves.text)))
+    def _add(self, data: bytes, start: int, part: Part, moves: Movetext) -> None:
+        if part.certain:
+            line, long = self._line_at(data, start), [tag for tag in part.tags if tag.long]
+            if long:
+                why = f"the tag {decode(long[0].name)} takes {(long[0].end - long[0].start) >> 10:,} KB"
+                self._rejects.append(Note(line, TOO_LONG, why, DROPPED))
+            elif moves.end - start > GAME_LIMIT:
+                self._reject_long(line)
+            else:
+                section = TagSection.of(part.tags)
+                self._add_oddities(data, section.oddities)
+                result = self._settled(line, section.tags.get(b"Result"), moves.terminator)
+                self._rows.append(Row(line, values_of(section.tags, result), main_line(moves.text)))
+        else:
+            for tag, why in rejected(part.tags):
+                self._rejects.append(Note(self._line_at(data, tag.start), AMBIGUOUS_TAGS, why, DROPPED))
         self._add_untagged(data, moves)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:

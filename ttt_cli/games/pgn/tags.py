@@ -9,8 +9,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ttt_cli.games.names.clean import decode
+from ttt_cli.games.pgn.sections import Part, Sections, Tag
 from ttt_cli.games.records import DUPLICATE_TAG, MALFORMED_TAG, Batch, Note
-from ttt_cli.kernels.pgn_fields import COLUMNS, NAMES, SET_UP, USUAL
+from ttt_cli.kernels.pgn_fields import COLUMNS, NAMES, SET_UP, TAG_LIMIT, USUAL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +33,9 @@ _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
 _CANONICAL: Final = {name.lower(): name for name in NAMES}
 _FURTHER: Final = ("event", "site", "round", "white_id", "black_id", "variant")  # columns behind the result
+STRETCH_LIMIT: Final = 1 << 22  # bytes of tags that may have to be looked at to tell one game from the next
+_TAGS_LIMIT: Final = 200_000  # the same in tags
+_LINE_BEFORE: Final = 1 << 12  # bytes of a line that are looked at before a tag
 _NO_POSITION: Final = (b"", b"?")
 
 Oddity = tuple[int, str, str]  # offset, reason, detail
@@ -39,11 +43,41 @@ Oddity = tuple[int, str, str]  # offset, reason, detail
 
 @dataclass(slots=True)
 class TagSection:
-    """Tags of one game (the first of each name), where they end in the data, and what was odd."""
+    """Tags of one game (the first of each name), and what was odd about them."""
 
     tags: dict[bytes, bytes] = field(default_factory=dict)
-    end: int = 0
     oddities: list[Oddity] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tags: Sequence[Tag]) -> TagSection:
+        """The tags of a game as they were read."""
+        section = cls()
+        for tag in tags:
+            section.add(tag)
+        return section
+
+    def add(self, tag: Tag) -> None:
+        """Take in the next tag."""
+        written = f'{decode(tag.name)} "{decode(tag.value)}"'
+        if tag.odd:
+            self.oddities.append((tag.start, MALFORMED_TAG, written))
+        if tag.name in self.tags:
+            self.oddities.append((tag.start, DUPLICATE_TAG, written))
+        else:
+            self.tags[tag.name] = tag.value
+
+
+class Stretch(NamedTuple):
+    """Tags without moves between them, and where they end.
+
+    `moves` is whether what stands there belongs to the last of the games; else it is a tag of the next one, or, when
+    they were too many and have been `cut` off, any tag.
+    """
+
+    parts: list[Part]
+    end: int
+    moves: bool = False
+    cut: bool = False
 
 
 def values_of(tags: dict[bytes, bytes], result: bytes) -> tuple[bytes, ...]:
@@ -64,70 +98,83 @@ def tag_batch(
     columns: Sequence[Sequence[bytes] | Coded],
     notes: Sequence[Note],
     moves: NDArray[np.int64] | None,
+    rejects: Sequence[Note] = (),
 ) -> Batch:
     """Records from their columns in the order of NAMES."""
     dates, whites, blacks, results, *others = columns
     further = dict(zip(_FURTHER, others, strict=True))
-    return Batch(lines, dates, whites, blacks, results, notes=notes, further=further, moves=moves)
+    return Batch(
+        lines, dates, whites, blacks, results, rejects=rejects, notes=notes, further=further, moves=moves
+    )
 
 
 def opens_tag(data: bytes, bracket: int) -> bool:
     """Whether the `[` at that offset begins a tag at the start of its line or straight after a result."""
     if not _OPEN.match(data, bracket):
         return False
-    before = data[data.rfind(b"\n", 0, bracket) + 1 : bracket].replace(_MARK, b"").strip()
+    line = data.rfind(b"\n", max(0, bracket - _LINE_BEFORE), bracket) + 1 or max(0, bracket - _LINE_BEFORE)
+    before = data[line:bracket].replace(_MARK, b"").strip()
     return not before or before.split()[-1] in (b"1-0", b"0-1", b"1/2-1/2", b"*")
 
 
-def read_tags(data: bytes, start: int, *, final: bool) -> TagSection | None:
-    """The tag section whose first `[` is at `start`; None when `data` ends before it (never if `final`)."""
-    section = TagSection()
+def read_tags(data: bytes, start: int, *, final: bool, doubtful: bool = False) -> Stretch | None:
+    """Games from the tags at `start` on, one at least; None when `data` ends before that (never if `final`).
+
+    `doubtful` is whether the first tags may be of a game that begins before `start`.
+    """
+    stretch = Sections(doubtful=doubtful)
     position, newlines = start, 0
     while True:
         position = _end_of_match(_BLANKS, data, position)
         first = data[position : position + 1]
         if not first:
-            section.end = position
-            return section if final else None
+            return Stretch(stretch.ended(), position, moves=True) if final else None
         if first == b"\n":
             position, newlines = position + 1, newlines + 1
         elif first == b";" or (first == b"%" and data.startswith(b"\n", position - 1)):
-            position = data.find(b"\n", position)
+            position, newlines = data.find(b"\n", position), 0
             if position < 0:
                 position = len(data)
         else:
             tag = _read_tag(data, position, final=final) if first == b"[" else _NO_TAG
             if tag is None:
                 return None
-            if not tag.name or _begins_game(tag.name, section.tags, blank=newlines > 1):
-                section.end = position
-                return section
-            _add(section, tag, position)
+            if not tag.name:
+                return Stretch(stretch.ended(), position, moves=True)
+            if stretch.add(tag._replace(blank=newlines > 1)):
+                return Stretch(stretch.parts, stretch.tags[0].start)
+            if position - start > STRETCH_LIMIT or len(stretch.tags) > _TAGS_LIMIT:
+                return Stretch([Part(stretch.tags, certain=False)], tag.end, cut=True)
             position, newlines = tag.end, 0
 
 
-class _Tag(NamedTuple):
-    name: bytes
-    value: bytes
-    end: int
-    odd: bool = False
+_NO_TAG: Final = Tag(b"", b"", 0, 0)
 
 
-_NO_TAG: Final = _Tag(b"", b"", 0)
-
-
-def _read_tag(data: bytes, start: int, *, final: bool) -> _Tag | None:
+def _read_tag(data: bytes, start: int, *, final: bool) -> Tag | None:
     """The tag at `start`; without a name when there is none, None when its line is not complete."""
     stop = _line_end(data, start, final=final)
     if stop is None:
         return None
+    if stop - start > TAG_LIMIT:
+        return _long_tag(data, start, stop)
     for layout in _LAYOUTS:
         if match := layout.match(data, start, stop):
-            return _Tag(canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), match.end())
+            return Tag(canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), start, match.end())
     return _broken_tag(data, start, stop, final=final)
 
 
-def _broken_tag(data: bytes, start: int, stop: int, *, final: bool) -> _Tag | None:
+def _long_tag(data: bytes, start: int, stop: int) -> Tag:
+    """The tag at `start` in a line of more than TAG_LIMIT bytes."""
+    for layout in _LAYOUTS[::2]:
+        match = layout.match(data, start, start + TAG_LIMIT)
+        if match and match.end() < start + TAG_LIMIT:
+            return Tag(canonical(match[1]), _ESCAPE.sub(rb"\1", match[2]), start, match.end())
+    broken = _BROKEN.match(data, start, start + TAG_LIMIT)
+    return Tag(canonical(broken[1]), b"", start, stop, long=True) if broken else _NO_TAG
+
+
+def _broken_tag(data: bytes, start: int, stop: int, *, final: bool) -> Tag | None:
     """A tag with quotes or brackets amiss, on the line up to `stop` or folded into the next."""
     broken = _BROKEN.match(data, start, stop)
     if broken is None:
@@ -138,10 +185,10 @@ def _broken_tag(data: bytes, start: int, stop: int, *, final: bool) -> _Tag | No
         if following is None:
             return None
         more = data[stop + 1 : following].strip()
-        if more.endswith(b'"]') and not more.startswith(b"["):
+        if more.endswith(b'"]') and not more.startswith(b"[") and len(more) <= TAG_LIMIT:
             value, stop = value + b" " + more, following
     value = value.removesuffix(b"]").rstrip().removeprefix(b'"').removesuffix(b'"')
-    return _Tag(name, value, stop, odd=True)
+    return Tag(name, value, start, stop, odd=True)
 
 
 def _line_end(data: bytes, start: int, *, final: bool) -> int | None:
@@ -154,24 +201,6 @@ def _line_end(data: bytes, start: int, *, final: bool) -> int | None:
 def _end_of_match(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
     match = pattern.match(data, start)
     return match.end() if match else start
-
-
-def _begins_game(name: bytes, tags: dict[bytes, bytes], *, blank: bool) -> bool:
-    """Whether a tag after those read so far belongs to the next game, there being no moves between them."""
-    players = b"White" in tags and b"Black" in tags
-    if name == b"Event":
-        return (players and (blank or name in tags)) or (blank and name in tags)
-    return blank and name in tags and name in (b"White", b"Black")
-
-
-def _add(section: TagSection, tag: _Tag, offset: int) -> None:
-    written = f'{decode(tag.name)} "{decode(tag.value)}"'
-    if tag.odd:
-        section.oddities.append((offset, MALFORMED_TAG, written))
-    if tag.name in section.tags:
-        section.oddities.append((offset, DUPLICATE_TAG, written))
-    else:
-        section.tags[tag.name] = tag.value
 
 
 def canonical(name: bytes) -> bytes:

@@ -1,0 +1,230 @@
+"""Games whose truth is known, in every format and layout, through every reader: no winner may be wrong.
+
+The players of game k are `wk` and `bk`, its result and date follow from k. PGN has moves or none, tags in any order,
+some missing, blank lines anywhere; games of tags only are separated by blank lines, or by nothing in files without any
+blank lines. Tables and JSON have columns in any order, quoted or not, values missing, broken rows. A game may be
+rejected, it may have nothing of another game. Equal seeds give equal inputs. What goes wrong is written to
+`truth-SEED-NUMBER.txt` and ends the run with exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import TttError
+from ttt_cli.games.names.clean import text_of
+from ttt_cli.games.pgn.compiled import CompiledScanner
+from ttt_cli.games.pgn.python_chess import read_pgn_chess
+from ttt_cli.games.pgn.scanner import scan_pgn
+from ttt_cli.games.records import Batch
+from ttt_cli.games.tabular.delimited import read_delimited
+from ttt_cli.games.tabular.jsonl import read_jsonl
+from ttt_cli.games.text import plain_blocks
+
+RESULTS = ("1-0", "0-1", "1/2-1/2")
+NO_RESULT = ("", "*")
+MOVES = (
+    "1. e4 e5 ",
+    "1. d4 {good} d5 ",
+    '1. e4 {\n[White "Z"]\n\n} e5 2. f4 (2. Nf3 *) exf4 ',
+    "1. e4 ; 0-1\ne5 ",
+)
+MORE = ("Event", "Site", "Round", "ECO", "WhiteElo", "Annotator", "WhiteFideId", "FEN")
+_DATA = DataConfig()
+
+
+class Truth(NamedTuple):
+    """A game: what is written of it; nothing where its tag or cell is missing."""
+
+    number: int
+    result: str
+    date: str
+
+    @property
+    def white(self) -> str:
+        return f"w{self.number}"
+
+    @property
+    def black(self) -> str:
+        return f"b{self.number}"
+
+
+def truths(chance: random.Random) -> list[Truth]:
+    """Some games, of which some lack a result or a date."""
+    complete = chance.choice((1.0, 0.9, 0.5))
+
+    def one(number: int) -> Truth:
+        result = chance.choice(RESULTS) if chance.random() < complete else chance.choice(NO_RESULT)
+        return Truth(number, result, f"{1800 + number}" if chance.random() < complete else "")
+
+    return [one(number) for number in range(chance.choice((1, 2, 3, 5, 12, 40)))]
+
+
+def pgn_of(games: Sequence[Truth], chance: random.Random, *, plain: bool = False) -> str:
+    """The games as PGN in one of many layouts; with `plain`, one blank line stands before and behind moves."""
+    names = ["Date", "White", "Black", "Result", *MORE]
+    orders = chance.choice(("standard", "of the file", "of each game"))
+    blanks, moves = chance.choice((0.0, 0.0, 0.05, 0.3, 1.0)), chance.choice((0.0, 0.0, 0.1, 0.5, 1.0))
+    others = chance.choice((0.0, 0.5, 0.9, 1.0))
+    dense = blanks == 0 and moves == 0 and chance.random() < 0.3  # no blank lines at all
+    if orders == "standard":
+        names = ["Event", "Site", "Date", "Round", "White", "Black", "Result", *MORE[3:]]
+    else:
+        chance.shuffle(names)
+    pieces = []
+    for game in games:
+        values = {"Date": game.date, "White": game.white, "Black": game.black, "Result": game.result}
+        values |= {name: f"{name} {game.number}" for name in MORE if chance.random() < others}
+        if orders == "of each game":
+            chance.shuffle(names)
+        lines = [f'[{name} "{values[name]}"]\n' for name in names if values.get(name)]
+        section = "".join(line + "\n" * (chance.random() < blanks) for line in lines)
+        if chance.random() < moves:
+            before, behind = (1, 1) if plain else chance.choices((0, 1, 1, 2), k=2)
+            section = section.rstrip("\n") + "\n" if plain else section
+            section += (
+                "\n" * before + chance.choice((*MOVES, "")) + (game.result or "*") + "\n" + "\n" * behind
+            )
+        elif not dense:
+            section += "\n" * chance.choice((1, 1, 2))
+        pieces.append(section)
+    return "".join(pieces)
+
+
+def table_of(games: Sequence[Truth], chance: random.Random) -> str:
+    """The games as a delimited table, with rows among them that are none."""
+    columns = ["white", "black", "result", "date", "event", "note"]
+    chance.shuffle(columns)
+    delimiter = chance.choice(",;\t|")
+    file = io.StringIO()
+    writer = csv.writer(
+        file,
+        delimiter=delimiter,
+        lineterminator="\n",
+        quoting=chance.choice((csv.QUOTE_ALL, csv.QUOTE_MINIMAL)),
+    )
+    writer.writerow(columns)
+    for game in games:
+        note = chance.choice(("", "", "a", f'say "{delimiter}', "two\nlines", "{", "'"))
+        cells = game._asdict() | {"white": game.white, "black": game.black, "event": "x", "note": note}
+        writer.writerow([cells[column] for column in columns])
+        if chance.random() < 0.05:
+            file.write(chance.choice(("broken\n", "\n", f'a{delimiter}"b\n', delimiter * 9 + "x\n")))
+    return file.getvalue()
+
+
+def objects_of(games: Sequence[Truth], chance: random.Random) -> str:
+    """The games as JSON objects, one on each line or in an array."""
+    array = chance.random() < 0.5
+    texts = []
+    for game in games:
+        cells = {"white": game.white, "black": game.black, "result": game.result, "date": game.date}
+        pairs = [pair for pair in cells.items() if pair[1] or chance.random() < 0.5]
+        pairs += [("note", chance.choice((None, 1.5, "}", ["a", {"white": "Z"}])))] * chance.randrange(2)
+        chance.shuffle(pairs)
+        texts.append(json.dumps(dict(pairs), indent=chance.choice((None, 1)) if array else None))
+        if chance.random() < 0.05:
+            texts.append(chance.choice(("[]", "7", '"x"') if array else ("[]", "broken {", '{"white": "Z",')))
+    return "[" + ",\n".join(texts) + "]\n" if array else "\n".join(texts) + "\n"
+
+
+def wrong_rows(batches: Iterable[Batch], games: Sequence[Truth]) -> tuple[list[object], int]:
+    """The records with something of another game, or twice the same game; and how many records are rejected."""
+    wrong: list[object] = []
+    met: Counter[str] = Counter()
+    rejects = 0
+    for batch in batches:
+        rejects += len(batch.rejects)
+        columns = (batch.dates, batch.whites, batch.blacks, batch.results)
+        for row in zip(*(map(text_of, column) for column in columns), strict=True):
+            date, white, black, result = row
+            if not (white.startswith("w") and white[1:].isdigit()):
+                wrong += [row] if black.startswith("b") else []
+                continue
+            game = games[int(white[1:])]
+            met[white] += 1
+            known = {game.result, ""} | (set(NO_RESULT) if game.result in NO_RESULT else set())
+            if black != game.black or result not in known or date not in (game.date, "") or met[white] > 1:
+                wrong.append(row)
+    return wrong, rejects
+
+
+def _compiled(blocks: Iterable[bytes]) -> Iterator[Batch]:
+    return CompiledScanner().scan(blocks)
+
+
+def _table(read: Callable[..., object], large: int) -> Callable[[Iterable[bytes]], Iterator[Batch]]:
+    return lambda blocks: read(blocks, _DATA, "x", large).batches  # type: ignore[attr-defined]
+
+
+def plain_pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
+    """The games as python-chess can read them."""
+    return pgn_of(games, chance, plain=True)
+
+
+READERS: dict[str, tuple[Callable[..., str], Callable[[Iterator[bytes]], Iterator[Batch]]]] = {
+    "PGN, scanner": (pgn_of, scan_pgn),
+    "PGN, compiled scanner": (pgn_of, _compiled),
+    "PGN, python-chess": (plain_pgn_of, read_pgn_chess),
+    "table, stdlib": (table_of, _table(read_delimited, 1 << 30)),
+    "table, compiled": (table_of, _table(read_delimited, 1)),
+    "JSON, stdlib": (objects_of, _table(read_jsonl, 1 << 30)),
+    "JSON, compiled": (objects_of, _table(read_jsonl, 1)),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600.0, help="for each reader")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reader", choices=READERS, action="append", help="only this one")
+    options = parser.parse_args(arguments)
+    wrong = [fuzz(name, options.seed, options.seconds) for name in options.reader or READERS]
+    return int(any(wrong))
+
+
+def fuzz(name: str, seed: int, seconds: float) -> bool:
+    """Whether a reader says anything wrong in so many seconds of processor time."""
+    write, read = READERS[name]
+    chance = random.Random(seed)
+    stop = time.process_time() + seconds
+    inputs = written = found = refused = files = 0
+    while time.process_time() < stop:
+        games = truths(chance)
+        content = write(games, chance).replace("\n", chance.choice(("\n", "\n", "\r\n"))).encode()
+        cuts = sorted(chance.randrange(len(content) + 1) for _ in range(chance.randrange(4)))
+        blocks = [content[a:b] for a, b in pairwise([0, *cuts, len(content)]) if a < b]
+        try:
+            batches = list(read(plain_blocks(blocks, None, "x")))
+        except TttError:  # no game of the file has a date, for instance
+            files += 1
+            continue
+        wrong, rejects = wrong_rows(batches, games)
+        inputs, written, refused = inputs + 1, written + len(games), refused + rejects
+        found += sum(len(batch.lines) for batch in batches)
+        if wrong:
+            path = Path(f"truth-{seed}-{inputs}.txt")
+            path.write_bytes(content)
+            print(f"{name}: {path}: {wrong[0]}", file=sys.stderr)
+            return True
+    print(
+        f"{name}: {inputs:,} inputs, {written:,} games, {found:,} records, {refused:,} rejected, none wrong",
+        flush=True,
+    )
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
