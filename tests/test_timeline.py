@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import make_games
-from ttt_cli.config.schema import PERIODS
+from ttt_cli.config.schema import PERIODS, Colours
 from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
 from ttt_cli.timeline import build_timeline
 
@@ -98,3 +98,25 @@ def test_arrays_cannot_be_changed():
     timeline = build_timeline(make_games([(1850, "a", "b", 2)]))
     with pytest.raises(ValueError, match="read-only"):
         timeline.node_player[0] = 3
+
+
+WINS = [(1900 + i % 3, f"p{i % 7}", f"p{(i + 1) % 7}", 2) for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "colours", "known"),
+    [
+        (WINS, "auto", False),
+        ([*WINS, (1901, "p1", "p2", 1)], "auto", False),  # draws tell nothing
+        ([*WINS, (1901, "p1", "p2", 0)], "auto", True),
+        (WINS[1:], "auto", True),  # may be chance
+        (WINS, "known", True),
+        (WINS[:5], "unknown", False),
+    ],
+)
+def test_colours_are_unknown_where_the_winner_is_always_named_first(
+    rows: list[tuple[int, str, str, int]], colours: Colours, known: bool
+) -> None:
+    timeline = build_timeline(make_games(rows), colours=colours)
+    assert timeline.colours is known
+    assert bool(timeline.notes) is (colours == "auto" and not known)

@@ -127,7 +127,8 @@ def _fitted(games: Games, resolved: Resolved, start: Run | None, progress: Progr
     timeline = build_timeline(games, data.period, data.colours)
     near = None if start is None else start_from(start, timeline)
     fitted = _infer(timeline, resolved, near, progress)
-    return timeline, replace(fitted, elo_unit=elo_unit(resolved.model, fitted))
+    notes = (*fitted.notes, *timeline.notes)
+    return timeline, replace(fitted, elo_unit=elo_unit(resolved.model, fitted), notes=notes)
 
 
 def _stored(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
+
+_COLOURS_UNKNOWN: Final = (
+    "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Timeline:
     `gap_years` to the previous node (0 at the first).
     Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`, `offset` (Elo
     points added to White's strength).
-    `colours`: whether it is known who had White; if not, `game_white` is the player named first.
+    `colours`: whether it is known who had White; if not, `game_white` is the player named first. `notes`: what is to be
+    told of the games.
     """
 
     players: tuple[str, ...]
@@ -46,6 +51,7 @@ class Timeline:
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
     colours: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def n_nodes(self) -> int:
@@ -82,7 +88,7 @@ _GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games in time steps."""
+    """Lay out games in time steps. With `auto` colours are known, unless the winner is always named first."""
     from ttt_cli.kernels.layout import find_nodes, lay_out, sort_nodes
 
     periods, game_start = _runs(games.date, period)
@@ -116,7 +122,14 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     }
     for array in arrays.values():
         array.flags.writeable = False
-    return Timeline(players=games.players, period=period, colours=colours == "known", **arrays)
+    known = colours_known(games, colours)
+    notes = (_COLOURS_UNKNOWN,) if colours == "auto" and not known else ()
+    return Timeline(players=games.players, period=period, colours=known, notes=notes, **arrays)
+
+
+def colours_known(games: Games, colours: Colours) -> bool:
+    """Whether the player named first had White, by what was asked for and, with `auto`, by the games."""
+    return colours == "known" or (colours == "auto" and not games.winner_first)
 
 
 def _runs(date: NDArray[np.int32], period: Period) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

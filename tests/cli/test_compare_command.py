@@ -151,3 +151,19 @@ def test_systems_without_evidence_cannot_be_tuned_by_it(
     assert report["naive_log_evidence"] < 0
     assert main.run(["evidence", "-f", "table"]) == 0
     assert "spinrad has no evidence; it is judged by what it foresees" in capsys.readouterr().out
+
+
+def test_winners_named_first_are_told_and_foresee_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = [(a, b) for a in range(5) for b in range(5) if a != b]
+    lines = [f"{1850 + year},p{a},p{b},1-0\n" for year in range(4) for a, b in pairs]  # winners by lot
+    (here / "w.csv").write_text("".join(["date,white,black,result\n", *lines]))
+    assert main.run(["compare", "ttt-white", "--games", "w.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert "the winner is always named first: colours are taken as unknown" in err
+    assert float(rows(out)[0]["log_loss"]) == pytest.approx(0.69, abs=0.05)
+    assert main.run(["fit", "w.csv", "-o", "w.ttt"]) == 0
+    assert "kept: winner named first (w.csv:2): in all 80 decisive records" in capsys.readouterr().err
+    assert main.run(["tune", "white_advantage", "-r", "w.ttt"]) == 2
+    assert "colours are unknown" in capsys.readouterr().err

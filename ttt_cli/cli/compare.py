@@ -91,6 +91,7 @@ def command(
     systems = read_systems(configs, overrides)
     folder = _folder(tuned_to)
     timeline = _timeline(run, files, overrides, systems)
+    say(*timeline.notes)
     tuning = _tuning(tune_by, tune_from, evaluations) if tune else None
     found = compare(
         timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress(),

@@ -13,7 +13,7 @@ from ttt_cli.config.section import Section
 from ttt_cli.config.selection import FilterConfig
 
 Period = Literal["year", "quarter", "month", "week", "day"]
-Colours = Literal["known", "unknown"]
+Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
 NotOnePerson = Literal["unnamed", "teams", "engines"]
 _NO_ANCHORS: list[str] = []
@@ -30,9 +30,10 @@ class DataConfig(Section):
     colours: Annotated[
         Colours,
         Field(
-            description="whether the player named White had White; unknown: the average over both colourings"
+            description="whether the player named White had White; unknown: the average over both colourings; "
+            "auto: known, unless the winner is always named first"
         ),
-    ] = "known"
+    ] = "auto"
     reader: Annotated[
         Literal["scan", "chess"],
         Field(description="PGN through our tag scanner, or through python-chess"),

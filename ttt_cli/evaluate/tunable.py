@@ -32,10 +32,10 @@ DIGITS: Final = 13
 SHARES: Final[dict[str, tuple[float, float]]] = {"draw_probability": (1e-4, 1.0 - 1e-4)}
 
 
-def parse_keys(spec: str, resolved: Resolved) -> tuple[str, ...]:
+def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[str, ...]:
     """The parameters of `beta,tau`, symbols understood; white_advantage too where the config has it estimated.
 
-    Raises ConfigError for what cannot be tuned, or not together.
+    `colours`: whether the games tell who had White. Raises ConfigError for what cannot be tuned, or not together.
     """
     params = resolved.params
     symbols = aliases(type(params))
@@ -50,9 +50,9 @@ def parse_keys(spec: str, resolved: Resolved) -> tuple[str, ...]:
         if key in keys:
             raise _refused(spec, f"{key} is given twice", "name each parameter once")
         keys.append(key)
-    if getattr(params, "white_advantage", None) == "estimate" and "white_advantage" not in keys:
+    if getattr(params, "white_advantage", None) == "estimate" and "white_advantage" not in keys and colours:
         keys.append("white_advantage")
-    if "white_advantage" in keys and resolved.config.data.colours == "unknown":
+    if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
         message = "white_advantage cannot be tuned on games whose colours are unknown"
         raise _refused(spec, message, "leave it out, or fit the games again with data.colours: known")
     _refuse_idle_probability(spec, keys, params)

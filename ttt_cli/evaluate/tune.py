@@ -21,7 +21,7 @@ from ttt_cli.models.resolve import Resolved, with_overrides
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
-from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.timeline import Timeline, build_timeline, colours_known
 
 SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
@@ -79,9 +79,9 @@ def tune(
     resolved = run_config(run, overrides)
     if not all(hasattr(resolved.params, key) for key in SCALES):
         raise _without_slopes(resolved)
-    chosen = parse_keys(keys, resolved)
-    data = resolved.config.data
-    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    data, games = resolved.config.data, run.stored_games()
+    chosen = parse_keys(keys, resolved, colours=colours_known(games, data.colours))
+    timeline = build_timeline(games, data.period, data.colours)
     with progress.task("tuning", unit="fits") as bar, storing_points(run) as keep:
         landscape = Landscape(resolved, timeline, chosen, keep, bar)
         low, high = np.array([one.bounds for one in landscape.coordinates]).T

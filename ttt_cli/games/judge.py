@@ -22,9 +22,11 @@ from ttt_cli.games.records import (
     KEPT,
     REPAIRED,
     SAME_PLAYER,
+    WINNER_FIRST,
     Note,
 )
 from ttt_cli.games.results import parse_results
+from ttt_cli.games.table import tells_winners
 from ttt_cli.games.tallies import NO_TALLY, cap_factor, games_text, tally_of
 from ttt_cli.games.weighing import Weighing
 
@@ -52,6 +54,8 @@ class Judged:
         self.fault = _first_fault([*self._judge_names(names), *behind, *weighing.faults])
         columns = weighing.notes(self.line, self.fault == 0)
         self.notes = [*self._dropped_notes(), *self._repaired_notes(), *self._ambiguous_notes(), *columns]
+        if data.colours == "auto":
+            self.notes += self._winner_notes()
         for name in pools.columns:
             if name in records.further and not (name == "odds" and weighing.odds_ignored):
                 self._take_texts(name)
@@ -134,6 +138,15 @@ class Judged:
             few = "1 date like" if len(rows) == 1 else f"{len(rows):,} dates like"
             detail = f"{few} {text}, of which only the year is used"
             yield Note(int(self.line[rows[0]]), AMBIGUOUS_DATE, detail, KEPT)
+
+    def _winner_notes(self) -> Iterator[Note]:
+        """One note for a file that names the winner first."""
+        tallies = np.array([tally for _, tally in self._pools.results.values]) > 0
+        used = np.flatnonzero(self.fault == 0)
+        rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
+        lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
+        if tells_winners(lost, won):
+            yield Note(int(self.line[used[0]]), WINNER_FIRST, f"in all {won:,} decisive records", KEPT)
 
 
 def told(date: str, white: str, black: str, result: str) -> str:

@@ -85,7 +85,13 @@ STRAY_TEXT: Final = "stray text"
 UNKNOWN_STATUS: Final = "unknown status"
 OTHER_ODDS: Final = "odds column ignored"
 AMBIGUOUS_DATE: Final = "day or month first"
-OF_COLUMNS: Final = (AMBIGUOUS_DATE, UNKNOWN_STATUS, OTHER_ODDS)  # said once of a file, with words and counts
+WINNER_FIRST: Final = "winner named first"
+OF_COLUMNS: Final = (
+    AMBIGUOUS_DATE,
+    UNKNOWN_STATUS,
+    OTHER_ODDS,
+    WINNER_FIRST,
+)  # said once of a file, with words and counts
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"

@@ -30,6 +30,14 @@ _COLUMNS: Final = {
 }
 
 
+_NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
+
+
+def tells_winners(lost: int, won: int) -> bool:
+    """Whether so many records lost and won by the side named first mean that this is the winner's place."""
+    return lost == 0 and won >= _NO_CHANCE
+
+
 @dataclass(frozen=True)
 class Problem:
     """One record, or a part of one, that was not as it should be."""
@@ -165,6 +173,11 @@ class Games:
 
     def __len__(self) -> int:
         return len(self.date)
+
+    @property
+    def winner_first(self) -> bool:
+        """Whether it is the result that tells who is named first, the winner: then nobody knows the colours."""
+        return tells_winners(*(int(np.count_nonzero(self.outcome == result)) for result in (LOSS, WIN)))
 
     @property
     def draw_share(self) -> float:

@@ -12,15 +12,18 @@ FIRST_GUESS = 0.1  # of beta: the far end of the first bracket
 
 
 def at_best_advantage(
-    fit_at: Callable[[float, Fit | None], Fit], params: PlayParams, start: Fit | None
+    fit_at: Callable[[float, Fit | None], Fit], params: PlayParams, start: Fit | None, *, colours: bool
 ) -> Fit:
     """The fit at `params.white_advantage`; for `estimate`, at the maximum of the evidence (by Brent's method).
 
+    Without `colours`, that is when nobody knows them, there is nothing to estimate and the advantage is 0.
     `fit_at(advantage, near)` fits with that advantage in points, starting from `near`. The maximum is bracketed by
     steps that grow without bounds, then closed in on to `PRECISION`.
     """
     if params.white_advantage != "estimate":
         return fit_at(params.white_advantage, start)
+    if not colours:
+        return fit_at(0.0, start)
     from scipy.optimize import bracket, minimize_scalar
 
     best: list[Fit] = [fit_at(0.0, start)]

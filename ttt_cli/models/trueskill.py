@@ -50,7 +50,7 @@ def fit(
     def fit_at(advantage: float, near: Fit | None) -> Fit:  # noqa: ARG001
         return _filter(timeline, params, games, margin, advantage)
 
-    fitted = at_best_advantage(fit_at, params, None)
+    fitted = at_best_advantage(fit_at, params, None, colours=timeline.colours)
     if on_sweep:
         on_sweep(1, 0.0, 0.0)
     return fitted

@@ -70,7 +70,7 @@ def fit(
             state={sites_name(params.white_advantage != 0.0): inference.sites},
         )
 
-    return at_best_advantage(fit_at, params, start)
+    return at_best_advantage(fit_at, params, start, colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:

@@ -129,7 +129,7 @@ def fit(
             },
         )
 
-    return at_best_advantage(fit_at, params, start)
+    return at_best_advantage(fit_at, params, start, colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
