@@ -1,7 +1,12 @@
+import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from ttt_cli import files
 from ttt_cli.files import replacing
 
 
@@ -39,3 +44,89 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         temporary.write_text("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+def test_mode_and_owner_stay(tmp_path: Path) -> None:
+    place = tmp_path / "a.txt"
+    place.write_text("old")
+    for mode in (0o600, 0o664):
+        place.chmod(mode)
+        with replacing(place) as temporary:
+            temporary.write_text("new")
+        assert stat.S_IMODE(place.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_stays_when_root_writes(tmp_path: Path) -> None:
+    place = tmp_path / "a.txt"
+    place.write_text("old")
+    os.chown(place, 12345, 23456)
+    with replacing(place) as temporary:
+        temporary.write_text("new")
+    assert (place.stat().st_uid, place.stat().st_gid) == (12345, 23456)
+
+
+def test_a_group_that_cannot_be_kept_loses_what_only_it_might_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "a.txt"
+    place.write_text("old")
+    place.chmod(0o664)
+
+    def refused(path: Path, user: int, group: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refused)
+    monkeypatch.setattr(files, "_owner", lambda found: (1, 1) if found.st_size == 3 else (2, 2))
+    with replacing(place) as temporary:
+        temporary.write_text("newer")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o644
+
+
+def test_a_write_protected_file_is_not_replaced(tmp_path: Path) -> None:
+    place = tmp_path / "a.txt"
+    place.write_text("old")
+    place.chmod(0o444)
+    with pytest.raises(PermissionError), replacing(place):
+        pass
+    assert place.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+KILLED = (
+    "import os, sys; from pathlib import Path; from ttt_cli.files import replacing\n"
+    "with replacing(Path(sys.argv[1])) as temporary:\n temporary.write_text('half')\n"
+    " (temporary.parent / 'more').mkdir()\n os.kill(os.getpid(), 9)"
+)
+
+
+def test_what_a_killed_process_left_is_swept_by_the_next_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / ".notes.ttt-part").mkdir()
+    (tmp_path / ".notes.ttt-part" / "mine").write_text("kept")
+    (tmp_path / ".g.ttt.lock").touch()
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a.txt")], check=False)
+    (left,) = [path for path in tmp_path.iterdir() if path.name.startswith(".a.txt.")]
+    assert sorted(path.name for path in left.iterdir()) == ["a.txt", "lock", "more"]
+    with replacing(tmp_path / "b.txt") as first, replacing(tmp_path / "c.txt") as second:
+        first.write_text("one")
+        second.write_text("two")
+        assert not left.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".notes.ttt-part", "b.txt", "c.txt"]
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_failing_disk_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    place = tmp_path / "a.txt"
+    place.write_text("old")
+
+    def failing(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, call, failing)
+    monkeypatch.setattr(Path, "replace", failing if call == "replace" else Path.replace)
+    with pytest.raises(OSError, match="Input"), replacing(place) as temporary:
+        temporary.write_text("new")
+    assert place.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [place]

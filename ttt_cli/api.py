@@ -13,7 +13,7 @@ from ttt_cli.config.document import Document
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.config.validate import validate
-from ttt_cli.errors import DataError, RunError
+from ttt_cli.errors import DataError
 from ttt_cli.files import real_place
 from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
@@ -22,11 +22,12 @@ from ttt_cli.games.table import Games
 from ttt_cli.models.elo_unit import elo_unit
 from ttt_cli.models.resolve import Resolved, resolve
 from ttt_cli.progress import SILENT, Bar, Progress
-from ttt_cli.runs.destination import check_destination
+from ttt_cli.runs.destination import check_destination, check_space
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.scale import POINTS
 from ttt_cli.runs.start import start_from
 from ttt_cli.runs.store import write_run
+from ttt_cli.runs.writing import writing
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.update import add_games, update_config
 
@@ -78,13 +79,14 @@ def fit(
     if isinstance(config, Resolved) and overrides:
         raise TypeError("give overrides to configure(), not beside its result")
     resolved = config if isinstance(config, Resolved) else configure(config, **overrides)
-    if output is not None:
-        check_destination(output)
-    if not len(games):
-        raise DataError("there are no games to fit")
-    near = None if start is None else _opened(start)
-    timeline, fitted = _fitted(games, resolved, near, progress)
-    return _stored(games, timeline, fitted, resolved, output)
+    with writing(output):
+        if output is not None:
+            check_destination(output)
+        if not len(games):
+            raise DataError("there are no games to fit")
+        near = None if start is None else _opened(start)
+        timeline, fitted = _fitted(games, resolved, near, output, progress)
+        return _stored(games, timeline, fitted, resolved, output)
 
 
 def update(
@@ -105,26 +107,36 @@ def update(
     """
     before = _opened(run)
     place = before.path if output is None else Path(output)
-    if place is not None:
-        check_destination(place)
-    resolved = update_config(before, overrides)
-    data = resolved.config.data
-    extended = add_games(before, sources, data, again=again, progress=progress)
-    if on_read:
-        on_read(extended, data)
-    timeline, fitted = _fitted(extended.games, resolved, before, progress)
-    if place and before.path and real_place(place) == real_place(before.path):
-        _refuse_replaced(before, before.path)
-    return _stored(extended.games, timeline, fitted, resolved, place)
+    with writing(place):
+        before = _opened(run)  # another process may have replaced it until now
+        if place is not None:
+            check_destination(place)
+        resolved = update_config(before, overrides)
+        data = resolved.config.data
+        extended = add_games(before, sources, data, again=again, progress=progress)
+        if on_read:
+            on_read(extended, data)
+        timeline, fitted = _fitted(extended.games, resolved, before, place, progress)
+        if place and before.path and real_place(place) == real_place(before.path):
+            before.refuse_replaced()
+        return _stored(extended.games, timeline, fitted, resolved, place)
 
 
 def _opened(run: Run | str | os.PathLike[str]) -> Run:
     return run if isinstance(run, Run) else open_run(run, scale=[POINTS])
 
 
-def _fitted(games: Games, resolved: Resolved, start: Run | None, progress: Progress) -> tuple[Timeline, Fit]:
+def _fitted(
+    games: Games,
+    resolved: Resolved,
+    start: Run | None,
+    output: str | os.PathLike[str] | None,
+    progress: Progress,
+) -> tuple[Timeline, Fit]:
     data = resolved.config.data
     timeline = build_timeline(games, data.period, data.colours)
+    if output is not None:
+        check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
     fitted = _infer(timeline, resolved, near, progress)
     notes = (*fitted.notes, *timeline.notes)
@@ -142,12 +154,6 @@ def _stored(
         return memory_run(games, timeline, fitted, resolved.config)
     write_run(output, games, timeline, fitted, resolved.config)
     return open_run(output)
-
-
-def _refuse_replaced(run: Run, path: Path) -> None:
-    """Raise RunError when another run stands where this one was."""
-    if open_run(path, scale=[POINTS]).meta.created != run.meta.created:
-        raise RunError("the run was replaced meanwhile", where=str(path), hint="update it again")
 
 
 def _path(key: str) -> tuple[str, ...]:

@@ -1,11 +1,23 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and stay: also when the disk fills or the power fails."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+from ttt_cli.locks import abandoned, locked
+
+_PART: Final = ".ttt-part"  # how the names of our folders for half files end
+_LOCKS: Final = ".ttt.lock"  # and those of the locks beside runs
+_LOCK: Final = "lock"  # held in such a folder as long as its maker lives
+_SHOWN: Final = 40  # letters of a file's name in that of its folder
 
 
 def real_place(path: Path) -> Path:
@@ -17,11 +29,130 @@ def real_place(path: Path) -> Path:
 def replacing(path: Path) -> Iterator[Path]:
     """Give a path to write to, in a folder of its own beside `path`; on success it takes the place of `path`.
 
-    Whatever ends the block otherwise (interrupts too) leaves `path` as it was and nothing beside it.
-    Raises OSError when the folder cannot be written to.
+    The new file is on the disk before it takes the place, with the mode and, as far as the system allows, the owner of
+    the old one. Whatever ends the block otherwise (interrupts too) leaves `path` as it was and nothing beside it; what
+    a killed process left is removed by the next. Raises OSError when the folder or the disk cannot take it, or nobody
+    may write the old file.
     """
     place = real_place(path)
-    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as folder:
-        temporary = Path(folder) / place.name
+    if is_protected(place):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    with workplace(place) as folder:
+        temporary = folder / place.name
         yield temporary
+        _keep_access(place, temporary)
+        synchronise(temporary)
         temporary.replace(place)
+        synchronise(place.parent)
+
+
+@contextmanager
+def workplace(place: Path) -> Iterator[Path]:
+    """A folder of one's own beside `place`, gone when the block ends. Folders of dead processes there are removed.
+
+    Raises OSError when it cannot be made.
+    """
+    sweep(place.parent)
+    with ExitStack() as stack:
+        while True:
+            folder = place.parent / f".{place.name[:_SHOWN]}.{secrets.token_hex(4)}{_PART}"
+            folder.mkdir(mode=0o700)
+            with suppress(FileNotFoundError, BlockingIOError):  # swept by another process just now
+                stack.enter_context(_cleared(folder))
+                stack.enter_context(locked(folder / _LOCK, wait=False))
+                break
+        try:
+            yield folder
+        finally:
+            _empty(folder)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what processes that were killed left in a folder: known by locks that nobody holds, and as ours."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in [entry for entry in entries if entry.name.startswith(".")]:
+            with suppress(OSError):
+                if entry.name.endswith(_PART) and _is_ours(entry, stat.S_ISDIR):
+                    _sweep_part(Path(entry.path))
+                elif entry.name.endswith(_LOCKS) and _is_ours(entry, stat.S_ISREG):
+                    with abandoned(Path(entry.path)):
+                        pass
+
+
+def is_protected(place: Path) -> bool:
+    """Whether a file is there that may not be written, as its mode says (to the superuser, too)."""
+    try:
+        return not place.stat().st_mode & 0o222 or not os.access(place, os.W_OK)
+    except FileNotFoundError:
+        return False
+
+
+def synchronise(path: Path) -> None:
+    """Wait until a file's bytes, or a folder's names, are on the disk. Raises OSError when they cannot be."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        if path.is_dir():  # Windows opens none, others only what may be read
+            return
+        raise
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _keep_access(old: Path, new: Path) -> None:
+    """Give a file the owner and the mode of another; without its group, the group may do what all may."""
+    try:
+        before = old.stat()
+    except FileNotFoundError:
+        return
+    mode = stat.S_IMODE(before.st_mode)
+    if hasattr(os, "chown") and _owner(before) != _owner(new.stat()):
+        try:
+            os.chown(new, *_owner(before))
+        except OSError:
+            try:
+                os.chown(new, -1, before.st_gid)
+            except OSError:
+                mode = mode & 0o707 | (mode & 0o007) << 3
+    new.chmod(mode)
+
+
+def _owner(found: os.stat_result) -> tuple[int, int]:
+    return found.st_uid, found.st_gid
+
+
+@contextmanager
+def _cleared(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    """Remove everything in a folder but its lock, which tells others to leave it alone meanwhile."""
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if entry.name != _LOCK:
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry, ignore_errors=True)
+                else:
+                    with suppress(OSError):
+                        entry.unlink()
+
+
+def _sweep_part(folder: Path) -> None:
+    with _cleared(folder), abandoned(folder / _LOCK) as dead:
+        if dead:
+            _empty(folder)
+
+
+def _is_ours(entry: os.DirEntry[str], is_kind: Callable[[int], bool]) -> bool:
+    found = entry.stat(follow_symlinks=False)
+    return is_kind(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())

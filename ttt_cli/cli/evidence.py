@@ -8,7 +8,14 @@ import click
 
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import emit, on_terminal, say
-from ttt_cli.cli.options import format_option, output_option, run_option, set_option, verbosity_options
+from ttt_cli.cli.options import (
+    format_option,
+    output_option,
+    run_option,
+    set_option,
+    verbosity_options,
+    waiting_option,
+)
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.grid import EvidenceGrid
@@ -31,6 +38,7 @@ NOT_CONVERGED = 4
 @run_option
 @format_option
 @output_option
+@waiting_option
 @verbosity_options
 @click.pass_context
 def command(
@@ -83,12 +91,16 @@ def _report(run: Run, scores: bool, since: str | None, every: int, fmt: str | No
 def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> EvidenceGrid:
     from ttt_cli.errors import ConfigError
     from ttt_cli.evaluate.grid import evidence_grid
+    from ttt_cli.runs.run import RunReplaced, open_run
     from ttt_cli.views.evidence import SCORED, has_evidence
 
     if not has_evidence(run.meta):
         raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
     try:
-        return evidence_grid(run, grid, overrides, jobs=jobs, progress=progress())
+        try:
+            return evidence_grid(run, grid, overrides, jobs=jobs, progress=progress())
+        except RunReplaced:  # by the process that was waited for
+            return evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress())
     except KeyboardInterrupt:
         say(f"{run.name} keeps the points that were finished: the same command goes on from there")
         raise

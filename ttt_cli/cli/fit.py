@@ -8,7 +8,7 @@ import click
 
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import NORMAL, VERBOSE, emit, say, voice
-from ttt_cli.cli.options import format_option, reading_options, verbosity_options
+from ttt_cli.cli.options import format_option, reading_options, verbosity_options, waiting_option
 
 NOT_CONVERGED = 4
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
@@ -22,6 +22,7 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 )
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
 @format_option
+@waiting_option
 @verbosity_options
 @click.pass_context
 def command(
@@ -46,20 +47,22 @@ def command(
     from ttt_cli.games.read import read_games
     from ttt_cli.runs.destination import check_destination
     from ttt_cli.runs.run import open_run
+    from ttt_cli.runs.writing import writing
     from ttt_cli.views.doubts import doubt_lines
     from ttt_cli.views.export import table_rows
     from ttt_cli.views.summary import found_lines, reading_lines
 
     resolved = api.configure(config, overrides)
     place = None if output == "-" else Path(output or default_output(files[0]))
-    if place and (standing := check_destination(place)):
-        say(f"{place} exists and will be replaced: {standing}")
-    near = None if start is None else open_run(start, scale=["points"])
     data = resolved.config.data
-    games = read_games(files, data, progress=progress())
-    if voice.level >= NORMAL:
-        say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE), *doubt_lines(games))
-    run = api.fit(games, resolved, output=place, start=near, progress=progress())
+    with writing(place):
+        if place and (standing := check_destination(place)):
+            say(f"{place} exists and will be replaced: {standing}")
+        near = None if start is None else open_run(start, scale=["points"])
+        games = read_games(files, data, progress=progress())
+        if voice.level >= NORMAL:
+            say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE), *doubt_lines(games))
+        run = api.fit(games, resolved, output=place, start=near, progress=progress())
     say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:
         say(f"{place} written")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from ttt_cli.cli.console import FORMATS, QUIET, VERBOSE, voice
+from ttt_cli.cli.console import FORMATS, QUIET, VERBOSE, say, voice
 from ttt_cli.errors import nearest
 from ttt_cli.games.records import EVENT_SETS
 
@@ -71,6 +71,21 @@ def verbosity_options(command: Command) -> Command:
         callback=_sets(QUIET),
         help="Say nothing but errors.",
     )(command)
+
+
+def waiting_option(command: Command) -> Command:
+    """--no-wait: whether a command waits for another that writes the same run; the command does not see it."""
+
+    @wraps(command)
+    def wrapped(*args: Any, no_wait: bool, **values: Any) -> Any:
+        from ttt_cli.runs.writing import waiting
+
+        with waiting(say, wait=not no_wait):
+            return command(*args, **values)
+
+    return click.option(  # type: ignore[return-value]
+        "--no-wait", is_flag=True, help="Refuse at once when another process writes the run; default: wait."
+    )(wrapped)
 
 
 def _sets(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:

@@ -9,7 +9,7 @@ import click
 
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import FORMATS, emit, say
-from ttt_cli.cli.options import format_option, run_option, set_option, verbosity_options
+from ttt_cli.cli.options import format_option, run_option, set_option, verbosity_options, waiting_option
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.tune import Tuning
@@ -26,6 +26,7 @@ NOT_CONVERGED = 4
 @click.option(
     "-o", "--output", "out", metavar="FILE", help="Write the tuned config (YAML); - prints it instead."
 )
+@waiting_option
 @verbosity_options
 @click.pass_context
 def command(
@@ -48,10 +49,13 @@ def command(
     _check_output(out, fmt)
     from ttt_cli.evaluate.tune import tune
     from ttt_cli.runs.run import open_run
+    from ttt_cli.runs.writing import writing
     from ttt_cli.views.tuning import tuning_lines, tuning_rows
 
-    opened = open_run(run)
-    found = tune(opened, keys, overrides, progress=progress())
+    place = open_run(run).path
+    with writing(place):
+        opened = open_run(place)
+        found = tune(opened, keys, overrides, progress=progress())
     say(*tuning_lines(found))
     if out:
         _write(found, opened, out)

@@ -8,7 +8,7 @@ import click
 
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import VERBOSE, say, voice
-from ttt_cli.cli.options import set_option, verbosity_options
+from ttt_cli.cli.options import set_option, verbosity_options, waiting_option
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import DataConfig
@@ -24,6 +24,7 @@ NOT_CONVERGED = 4
 @click.option("-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced.")
 @click.option("--again", is_flag=True, help="Read files that are in RUN already: their games count twice.")
 @click.option("--dedupe", is_flag=True, help="Leave out games that seem to be in RUN already.")
+@waiting_option
 @verbosity_options
 @click.pass_context
 def command(
@@ -44,23 +45,26 @@ def command(
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
     from ttt_cli import api
     from ttt_cli.runs.run import open_run
+    from ttt_cli.runs.writing import writing
     from ttt_cli.views.summary import found_lines, reading_lines
 
-    before = open_run(run, scale=["points"])
+    place = open_run(run).path
     if dedupe:
         overrides = (*overrides, "data.filter.dedupe=true")
+    with writing(output or place):
+        before = open_run(place, scale=["points"])
 
-    def tell(extended: Extended, data: DataConfig) -> None:
-        say(f"{run}: {before.meta.describe()}")
-        say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
-        if extended.aliases_changed:
-            say("  the alias file has changed since: names that were united in the run stay united")
-        if extended.repeats:
-            say(_repeats_line(extended))
+        def tell(extended: Extended, data: DataConfig) -> None:
+            say(f"{run}: {before.meta.describe()}")
+            say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
+            if extended.aliases_changed:
+                say("  the alias file has changed since: names that were united in the run stay united")
+            if extended.repeats:
+                say(_repeats_line(extended))
 
-    after = api.update(
-        before, *files, output=output, overrides=overrides, again=again, on_read=tell, progress=progress()
-    )
+        after = api.update(
+            before, *files, output=output, overrides=overrides, again=again, on_read=tell, progress=progress()
+        )
     say(*found_lines(after.meta), f"{after.path} written")
     context.exit(0 if after.meta.converged else NOT_CONVERGED)
 

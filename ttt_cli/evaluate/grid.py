@@ -26,6 +26,7 @@ from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.meta import canonical
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.writing import writing
 from ttt_cli.timeline import Timeline, build_timeline
 
 CHAIN: Final = 5  # points at most that start from each other; shorter chains are shared out more evenly
@@ -88,8 +89,32 @@ def evidence_grid(
     `spec` is `beta,tau` or the like (`ttt_cli.config.axes`), `overrides` change model and solver of the run's config
     (`model.draw_margin=200`). Points that the run holds already are not computed again; new ones are stored as they
     finish, also when the work is interrupted. `jobs`: how many processes, None for as many as pay off; results do
-    not depend on it. Raises ConfigError, RunError, WorkerLost.
+    not depend on it. Raises ConfigError, RunError, WorkerLost; RunReplaced when another run has come to its place.
     """
+    asked = _ask(run, spec, overrides)
+    known = len(asked.found)
+    if known < len(asked.points):
+        with writing(run.path):
+            run.refuse_replaced()
+            asked = _ask(run, spec, overrides)  # another process may have stored some of them
+            known = len(asked.found)
+            _compute(run, asked, jobs, progress)
+    ends = {axis.key: open_ends(asked.resolved, axis) for axis in asked.axes}
+    points = tuple(asked.found[params_key(params)] for params in asked.points)
+    return EvidenceGrid(asked.axes, points, known, ends)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A grid and those of its points that are known."""
+
+    resolved: Resolved
+    axes: tuple[Axis, ...]
+    points: Sequence[Params]
+    found: dict[str, EvidencePoint]
+
+
+def _ask(run: Run, spec: str, overrides: Sequence[str]) -> _Asked:
     symbols = aliases(registry.load(run.meta.model).Params)
     resolved = run_config(run, overrides)
     axes = parse_axes(spec, numeric_params(resolved), symbols)
@@ -98,27 +123,31 @@ def evidence_grid(
     stored = {point.point: point for point in run.evidence_points()}
     solver = resolved.config.solver
     found = {key: stored[key] for key in map(params_key, points) if good_enough(stored.get(key), solver)}
-    known = len(found)
-    chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(points)]
-    missing = len(points) - known
-    if missing:
-        data = resolved.config.data
-        timeline = build_timeline(run.stored_games(), data.period, data.colours)
-        jobs = jobs or jobs_that_pay(timeline.n_games, missing)
-        each = solver.model_copy(update={"threads": max(1, (solver.threads or available_cores()) // jobs)})
-        fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in axes))
-        label = f"grid, {known:,} known" if known else "grid"
-        with (
-            progress.task(label, total=missing, unit="points") as bar,
-            storing_points(run) as keep,
-            closing(run_chains(fitter, chains, jobs)) as results,
-        ):
-            for point in results:
-                keep(point)
-                found[point.point] = point
-                bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
-    ends = {axis.key: open_ends(resolved, axis) for axis in axes}
-    return EvidenceGrid(axes, tuple(found[params_key(params)] for params in points), known, ends)
+    return _Asked(resolved, axes, points, found)
+
+
+def _compute(run: Run, asked: _Asked, jobs: int | None, progress: Progress) -> None:
+    """Find the missing points, from their neighbours on, and keep them in the run."""
+    resolved, found = asked.resolved, asked.found
+    missing, known = len(asked.points) - len(found), len(found)
+    if not missing:
+        return
+    chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(asked.points)]
+    data, solver = resolved.config.data, resolved.config.solver
+    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    jobs = jobs or jobs_that_pay(timeline.n_games, missing)
+    each = solver.model_copy(update={"threads": max(1, (solver.threads or available_cores()) // jobs)})
+    fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in asked.axes))
+    label = f"grid, {known:,} known" if known else "grid"
+    with (
+        progress.task(label, total=missing, unit="points") as bar,
+        storing_points(run) as keep,
+        closing(run_chains(fitter, chains, jobs)) as results,
+    ):
+        for point in results:
+            keep(point)
+            found[point.point] = point
+            bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
@@ -201,6 +230,7 @@ def storing_points(run: Run) -> Iterator[Callable[[EvidencePoint], None]]:
         yield keep
     finally:
         run.store_evidence(pending)
+        run.merge_evidence()
 
 
 def run_config(run: Run, overrides: Sequence[str]) -> Resolved:

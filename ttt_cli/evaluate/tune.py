@@ -21,6 +21,7 @@ from ttt_cli.models.resolve import Resolved, with_overrides
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.writing import writing
 from ttt_cli.timeline import Timeline, build_timeline, colours_known
 
 SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
@@ -76,6 +77,12 @@ def tune(
     What was `auto` or null becomes a number by being tuned; a white_advantage to `estimate` is tuned along.
     Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be climbed, RunError.
     """
+    with writing(run.path):
+        run.refuse_replaced()
+        return _tuned(run, keys, overrides, progress)
+
+
+def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) -> Tuning:
     resolved = run_config(run, overrides)
     if not all(hasattr(resolved.params, key) for key in SCALES):
         raise _without_slopes(resolved)

@@ -19,6 +19,10 @@ _MAGIC: Final = (8, b"DUCK")  # where every DuckDB file says so
 _HELD: Final = ("could not set lock", "file handle conflict", "being used by another process")
 
 
+class RunHeld(RunError):
+    """A run that another process has opened for writing, or this one in another way."""
+
+
 def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -> None:
     """Attach a run file to a database in memory. Raises RunError when it is too new, damaged or held by another."""
     import duckdb
@@ -34,7 +38,7 @@ def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -
             if not any(word in text.lower() for word in _HELD):
                 raise _unreadable(path, text) from error
             if delay is None:
-                raise RunError(
+                raise RunHeld(
                     "another process holds this run",
                     where=str(path),
                     hint="wait for it to end, or fit into another file with -o",
@@ -101,6 +105,7 @@ def _unreadable(path: Path, text: str) -> RunError:
         return RunError(
             "written by a newer version", where=str(path), hint="upgrade ttt and duckdb, or fit it again"
         )
-    return RunError(
-        f"cannot be opened: {first_line(text)}", where=str(path), hint="the file may be damaged; fit it again"
-    )
+    hint = "the file may be damaged; fit it again"
+    if (log := path.with_name(f"{path.name}.wal")).exists():
+        hint = f"{log} is of another database, or broken off: move it away, the run is whole without"
+    return RunError(f"cannot be opened: {first_line(text)}", where=str(path), hint=hint)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import RunError
-from ttt_cli.files import real_place
+from ttt_cli.files import real_place, workplace
 from ttt_cli.runs.connection import NotARun, looks_like_database
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session
+from ttt_cli.runs.writing import check_place, not_written
+
+if TYPE_CHECKING:
+    from ttt_cli.timeline import Timeline
+
+_EMPTY: Final = 2_000_000  # bytes of a run without games, as measured
+_GAME: Final = 10  # and of each row of a game, and of each node
+_NODE: Final = 35
 
 
 def check_destination(path: str | os.PathLike[str]) -> str | None:
@@ -20,18 +29,29 @@ def check_destination(path: str | os.PathLike[str]) -> str | None:
     Raises RunError when nothing can be written there, or when something else than a run stands there.
     """
     place = Path(path)
-    where = str(place)
-    if place.is_dir():
-        raise RunError("is a folder", where=where, hint="name a file to write the run to, NAME.ttt")
-    if place.exists() and not place.is_file():
-        raise RunError("is not an ordinary file, a run cannot be written there", where=where)
-    if not place.parent.is_dir():
-        raise RunError("its folder does not exist", where=where, hint=f"mkdir -p {place.parent}")
+    check_place(place)
     try:
-        with tempfile.TemporaryDirectory(prefix=".ttt.", dir=real_place(place).parent):
+        with workplace(real_place(place)):
             return _standing(place) if place.exists() and place.stat().st_size else None
     except OSError as error:
-        raise RunError(f"cannot be written: {error.strerror or error}", where=where) from error
+        raise not_written(place, error) from error
+
+
+def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
+    """Raise RunError when the disk surely has not enough room for a run of these games, and for what it replaces."""
+    folder = real_place(Path(path)).parent
+    needed = space_needed(timeline)
+    if (free := shutil.disk_usage(folder).free) < needed:
+        raise RunError(
+            f"the run needs about {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.1f} MB left",
+            where=str(path),
+            hint="make room, or write it to another disk with -o",
+        )
+
+
+def space_needed(timeline: Timeline) -> int:
+    """Bytes that writing a run takes at least, roughly: a run is written beside the one that it replaces."""
+    return _EMPTY + _GAME * timeline.n_games + _NODE * timeline.n_nodes
 
 
 def _standing(place: Path) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from ttt_cli.errors import RunError
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
+from ttt_cli.runs.journal import merge, note, noted
 from ttt_cli.runs.locate import locate_run
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta
@@ -52,6 +53,10 @@ def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale
     """A run that lives in memory only, with all that a stored one has."""
     with translated(None):
         return Run(None, MemorySession(games, timeline, fit, config), scale)
+
+
+class RunReplaced(RunError):
+    """Another run stands where one was."""
 
 
 class Run:
@@ -157,8 +162,11 @@ class Run:
 
     def evidence_points(self) -> list[EvidencePoint]:
         """The evidence points stored so far, the run's own first."""
+        rows = self.query(SELECT)[1]
+        if self.path is not None:
+            rows += noted(self.path, self.meta.created)
         try:
-            return [EvidencePoint.from_row(row) for row in self.query(SELECT)[1]]
+            return [EvidencePoint.from_row(row) for row in {row[0]: row for row in rows}.values()]
         except (ValueError, TypeError, RecursionError) as error:
             raise RunError(
                 "its evidence points cannot be read", where=self._where, hint="fit it again"
@@ -191,17 +199,34 @@ class Run:
             connection.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format})")
 
     def store_evidence(self, points: Iterable[EvidencePoint]) -> None:
-        """Keep evidence points in the run, opening it for writing only meanwhile.
+        """Keep evidence points, beside the run until `merge_evidence`: readers may hold its file meanwhile.
 
-        Raises RunError when another process holds the file, or has replaced the run since it was opened.
+        Raises RunError when the disk does not take them, RunReplaced for another run in the same place.
         """
         rows = [point.to_row() for point in points]
-        expected = self.meta
         if not rows:
             return
-        with translated(self.path), self._session.writable() as connection:
-            self._refuse_replaced(expected, connection)
-            connection.executemany(INSERT.format(table=f"{DATABASE}.main.evidence"), rows)
+        if self.path is None:
+            with self._session.writable() as connection:
+                connection.executemany(INSERT.format(table=f"{DATABASE}.main.evidence"), rows)
+            return
+        created = self.meta.created
+        if self._session.changed:
+            self.refuse_replaced()
+        note(self.path, created, rows)
+
+    def merge_evidence(self) -> None:
+        """Move what `store_evidence` kept into the run's file, unless another process holds that for writing."""
+        if self.path is not None:
+            created = self.meta.created
+            with self._session.released():
+                merge(self.path, created)
+
+    def refuse_replaced(self) -> None:
+        """Raise RunReplaced when another run stands where this one was read."""
+        meta = self.meta
+        with self._session.asked() as connection:
+            self._refuse_replaced(meta, connection)
 
     def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
         with self._open() as connection, translated(self.path):
@@ -219,7 +244,7 @@ class Run:
 
     def _refuse_replaced(self, expected: RunMeta, connection: DuckDBPyConnection) -> None:
         if _read_meta(connection, self.path).created != expected.created:
-            raise RunError("the run was replaced meanwhile", where=str(self.path), hint="open it again")
+            raise RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")
 
     def __enter__(self) -> Self:
         self._held.enter_context(self._session.asked())

@@ -55,6 +55,11 @@ class Session:
         """Whether `show` was called since the file last changed."""
         return self._shown is not None
 
+    @property
+    def changed(self) -> bool:
+        """Whether the file is another one, or was written to, since it was last asked."""
+        return self._seen != _signature(self._path)
+
     @contextmanager
     def asked(self) -> Iterator[DuckDBPyConnection]:
         """A cursor of its own. The file is held from the first of several to the end of the last."""
@@ -84,6 +89,18 @@ class Session:
                     self._live.execute(f"CHECKPOINT {DATABASE}")
                 finally:
                     self._detach()
+            finally:
+                if self._askers:
+                    self._attach()
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """The file is let go inside the block, so that another may take its place; whoever asks this session waits."""
+        with self._lock:
+            if self._askers:
+                self._detach()
+            try:
+                yield
             finally:
                 if self._askers:
                     self._attach()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ttt_cli import __version__
-from ttt_cli.errors import RunError
-from ttt_cli.files import real_place, replacing
 from ttt_cli.fitted import Fit, by_player, spans
 from ttt_cli.games.table import Games, ReadReport
 from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, span_columns, texts
-from ttt_cli.runs.connection import translated
 from ttt_cli.runs.destination import check_destination
+from ttt_cli.runs.durable import new_database
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
+from ttt_cli.runs.journal import forget
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
+from ttt_cli.runs.writing import writing
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -34,20 +33,13 @@ def write_run(
 ) -> None:
     """Write a run file, whole or not at all; a run that stands there is replaced.
 
-    Raises RunError when the place cannot be written to, or holds something that is not a run.
+    Raises RunError when the place cannot be written to, holds something that is not a run, or the disk fails.
     """
-    import duckdb
-
-    place = Path(path)
-    check_destination(place)
-    try:
-        with replacing(place) as temporary, translated(place):
-            with closing(duckdb.connect(str(temporary))) as connection:
-                fill(connection, games, timeline, fit, config)
-            stale_log = real_place(place).with_name(f"{real_place(place).name}.wal")
-            stale_log.unlink(missing_ok=True)  # of a process that died here
-    except OSError as error:
-        raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
+    with writing(path):
+        check_destination(path)
+        with new_database(Path(path)) as connection:
+            fill(connection, games, timeline, fit, config)
+        forget(path)
 
 
 def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
