@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import Fit, by_player, later_on, spans
+from ttt_cli.fitted import OPEN, Fit, by_player, later_on, spans
 from ttt_cli.quantities import chain_columns
 from ttt_cli.timeline import Timeline
 
 
 @dataclass(frozen=True)
 class Histories:
-    """A row for every player and period from the first to the last game, by player, then period.
+    """A row for every player and period from the first to the last game, or to the last of all; by player, then period.
 
     `games` is the weighted number of games in the period; `columns` holds mean and sd of each chain.
     """
@@ -25,9 +25,12 @@ class Histories:
     columns: dict[str, NDArray[np.float64]]
 
 
-def histories(timeline: Timeline, fit: Fit) -> Histories:
+def histories(timeline: Timeline, fit: Fit, *, onward: bool = False) -> Histories:
+    """`onward`: after a player's last game, too, to the last of all."""
     found = spans(timeline, fit, by_player(timeline))
-    rows = np.repeat(np.arange(len(found.period)), found.until - found.period)
+    last = found.period.max(initial=0) if onward else found.period
+    end = np.where(found.until == OPEN, last + 1, found.until)
+    rows = np.repeat(np.arange(len(found.period)), end - found.period)
     ahead = np.arange(len(rows)) - np.searchsorted(rows, rows)
     beginnings = {name: column[rows] for name, column in found.columns.items()}
     columns: dict[str, NDArray[np.float64]] = {}

@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
 
-from tests.builders import EXACT, fit_rows
+from tests.builders import EXACT, fit_rows, make_games
 from tests.laid_out import histories
-from ttt_cli.fitted import by_player, periods_of_histories, spans
+from ttt_cli.evaluate.forecast import expected, known_before
+from ttt_cli.fitted import OPEN, by_player, later_on, periods_of_histories, spans
+from ttt_cli.models.registry import MODULES, load
+from ttt_cli.quantities import chain_columns
+from ttt_cli.timeline import build_timeline
 
 ROWS = [
     (1850, "a", "b", 2),
@@ -94,6 +98,87 @@ def test_uncertainty_rises_and_falls_across_a_gap():
     assert np.all(np.diff(sd[5:]) < 0)
 
 
+BUSY = [*ROWS, *((year, "a", "b", year % 3) for year in range(1859, 1863)), (1870, "d", "e", 1)]
+STANDS = (
+    "chessmetrics",
+    "elo-historical",
+    "spinrad",
+    "weighted-ep",
+)  # the rating, where what is foreseen moves on
+
+
+@pytest.mark.parametrize("period", ["year", "month"])
+@pytest.mark.parametrize("model", [name for name in MODULES if name not in STANDS])
+def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
+    """Foreseen as the forecasts do it: from nodes without games, which stand for the period asked for."""
+    timeline, fit = fit_rows(BUSY, model, period=period)
+    step = len(timeline.periods) - 1
+    ghosts = [(year, x, y, 1) for year, x, y in ((1871, "a", "b"), (1871, "c", "a"), (1871, "d", "e"))]
+    longer = build_timeline(make_games([*BUSY, *ghosts]), period)
+    before = load(model)
+    foreseen = before.fit(known_before(longer, step + 1, step + 2), before.Params(**resolved(fit)), EXACT)
+    laid_out = spans(timeline, fit, by_player(timeline))
+    ended = np.flatnonzero(laid_out.until == OPEN)
+    begun = {name: column[ended] for name, column in laid_out.columns.items()}
+    number = longer.periods[-1]
+    nodes = slice(int(longer.node_start[-2]), int(longer.node_start[-1]))
+    columns = expected(foreseen, nodes)
+    for chain in fit.chains:
+        mean, sd = later_on(begun, chain, number - laid_out.period[ended])
+        name = "mean" if chain == "skill" else chain
+        wanted = dict(zip(longer.node_player[nodes].tolist(), columns[name].tolist(), strict=True))
+        found = dict(zip(laid_out.player[ended].tolist(), mean.tolist(), strict=True))
+        close = 1.0 if model == "ttt-d" else 1e-6  # a node without games has a positive margin, too
+        assert found == pytest.approx(wanted, abs=close, rel=1e-9)
+        sds = columns["sd" if chain == "skill" else f"{chain}_sd"].tolist()
+        wanted = dict(zip(longer.node_player[nodes].tolist(), sds, strict=True))
+        found = dict(zip(laid_out.player[ended].tolist(), sd.tolist(), strict=True))
+        assert found == pytest.approx(wanted, abs=close, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(("period", "steps"), [("year", 1), ("month", 12)])
+@pytest.mark.parametrize("model", ["ttt", "ttt-d", "trueskill", "whr"])
+def test_after_the_last_game_the_variance_grows_by_the_square_of_tau_a_year(model, period, steps):
+    timeline, fit = fit_rows(BUSY, model, period=period, tau=70)
+    found = spans(timeline, fit, by_player(timeline))
+    last = found.until == OPEN
+    ends = {name: column[last] for name, column in found.columns.items()}
+    mean, sd = later_on(ends, "skill", np.full(last.sum(), 5 * steps))
+    assert np.array_equal(mean, ends["mean"])
+    assert sd**2 - ends["sd"] ** 2 == pytest.approx(5 * 70**2)
+
+
+def test_after_the_last_game_glicko_grows_to_its_limit():
+    timeline, fit = fit_rows(BUSY, "glicko", tau=100, prior_sd=350)
+    after = histories(timeline, fit, onward=True)
+    own = (after.player == timeline.players.index("c")) & (after.period > 1853)
+    assert after.columns["sd"][own].max() == 350
+    assert np.isfinite(after.columns["sd"]).all()
+
+
+@pytest.mark.parametrize("model", MODULES)
+def test_after_the_last_game_nobody_grows_surer_and_every_number_is_one(model):
+    timeline, fit = fit_rows(BUSY, model)
+    after = histories(timeline, fit, onward=True)
+    for chain in fit.chains:
+        mean, sd = (after.columns[name] for name in chain_columns(chain))
+        assert np.all(np.isfinite(mean))
+        known = np.isfinite(sd)
+        assert known.all() or not known.any()
+        own = after.player == timeline.players.index("c")
+        later = own & (after.period >= 1853)
+        if known.any():
+            assert np.all(np.diff(sd[later]) >= 0)
+        if model != "edo":
+            assert np.ptp(mean[later]) == 0
+
+
+def resolved(fit):
+    """Parameters of a fit to fit with again: nothing left to the games."""
+    free = {"draw_probability": None, "k_new": None, "k_top": None}
+    return {key: value for key, value in fit.params.items() if key not in free}
+
+
 def test_no_games_have_no_histories():
     from tests.builders import make_games
     from ttt_cli.config.schema import SolverConfig
@@ -117,7 +202,7 @@ def test_no_games_have_no_histories():
     )
 )
 @settings(max_examples=40)
-def test_spans_follow_each_other_from_the_first_game_to_the_last(rows):
+def test_spans_follow_each_other_from_the_first_game_on(rows):
     timeline, fit = fit_rows(rows, draw_margin=100)
     found = spans(timeline, fit, by_player(timeline))
     played = {}
@@ -129,7 +214,7 @@ def test_spans_follow_each_other_from_the_first_game_to_the_last(rows):
         own = found.player == player
         years = sorted(played[name])
         assert found.period[own].tolist() == years
-        assert found.until[own].tolist() == [*years[1:], years[-1] + 1]
+        assert found.until[own].tolist() == [*years[1:], OPEN]
         assert found.games[own].tolist() == [played[name][year] for year in years]
-    whole = histories(timeline, fit)
+    whole = histories(timeline, fit, onward=True)
     assert periods_of_histories(timeline).tolist() == sorted(set(whole.period.tolist()))

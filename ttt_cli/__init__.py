@@ -2,9 +2,10 @@
 
 The Python face:
 
-    from ttt_cli import read_games, fit, open_run
+    from ttt_cli import fit, open_run, read_games, top
     run = fit(read_games("games.pgn"), beta=480, tau=60)
     run.skills()        # a pandas DataFrame
+    top(run, "1858")    # another
 
 Nothing heavy is imported until it is used.
 """
@@ -15,10 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ttt_cli.api import fit, open_run, read_games
+    from ttt_cli.api import fit, leaders, open_run, read_games, top
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "fit", "open_run", "read_games"]
+__all__ = ["__version__", "fit", "leaders", "open_run", "read_games", "top"]
 
 
 def __getattr__(name: str) -> Any:

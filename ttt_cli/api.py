@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ttt_cli.config.document import Document
 from ttt_cli.config.load import read_document
@@ -30,8 +30,14 @@ from ttt_cli.runs.store import write_run
 from ttt_cli.runs.writing import writing
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.update import add_games, update_config
+from ttt_cli.views.eligible import eligible
 
-__all__ = ["Run", "configure", "fit", "open_run", "read_games", "update"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from ttt_cli.views.rows import Rows
+
+__all__ = ["Run", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -120,6 +126,34 @@ def update(
         if place and before.path and real_place(place) == real_place(before.path):
             before.refuse_replaced()
         return _stored(extended.games, timeline, fitted, resolved, place)
+
+
+def top(
+    run: Run | str | os.PathLike[str], at: str | None = None, number: int | None = 20, **limits: Any
+) -> DataFrame:
+    """The best players of a period (None: the last) as `ttt top` has them: a pandas DataFrame.
+
+    `number` None: everyone. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or `everyone=True`
+    (`ttt_cli.views.eligible`). Raises LookupFailed when nobody is eligible.
+    """
+    from ttt_cli.views.top import ranking
+
+    opened = run if isinstance(run, Run) else open_run(run)
+    return _frame(ranking(opened, at, eligible(opened, **limits), number))
+
+
+def leaders(run: Run | str | os.PathLike[str], **limits: Any) -> DataFrame:
+    """The number one of every period as `ttt top --leaders --each` has it: a pandas DataFrame. `limits` as in `top`."""
+    from ttt_cli.views.leaders import leader_rows
+
+    opened = run if isinstance(run, Run) else open_run(run)
+    return _frame(leader_rows(opened, eligible(opened, **limits)))
+
+
+def _frame(rows: Rows) -> DataFrame:
+    from pandas import DataFrame
+
+    return DataFrame(rows.rows, columns=list(rows.columns))
 
 
 def _opened(run: Run | str | os.PathLike[str]) -> Run:

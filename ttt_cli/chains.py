@@ -1,4 +1,4 @@
-"""How a quantity of a player runs through time, at the periods with games and between them."""
+"""How a quantity of a player runs through time: at the periods with games, between them, and after the last."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ Nodes = NDArray[np.integer]
 
 
 class Bridge(NamedTuple):
-    """The way from nodes to the next ones of their players, arrays of shape (bridges,).
+    """The way from nodes to the next ones of their players or, after the last, through one year; shape (bridges,).
 
     After a share s of it the mean has changed by `slope` s and the variance by `rise` s + `bend` s^2, but the sd is at
-    most `most`. Where there is a `prior` sd, this is the variance before the prior is taken in. NaN: there is none.
+    most `most`. Where there is a `prior` sd, this is the variance before the prior is taken in; with a `centre` as
+    well, the mean is drawn to it as the prior gains weight. NaN: there is none.
     """
 
     slope: Array
@@ -24,6 +25,13 @@ class Bridge(NamedTuple):
     bend: Array
     most: float = np.nan
     prior: float = np.nan
+    centre: float = np.nan
+
+
+def idle_walk(drift: Array) -> Bridge:
+    """A year in which nothing is learned: the mean stays, the variance grows by `drift` squared; shape (nodes,)."""
+    still = np.zeros(len(drift))
+    return Bridge(still, drift**2, still)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,10 @@ class Walk:
         change = bridge_of_walk(self.sd[earlier], self.sd[later], self.covariance[later], walked)
         return Bridge(self.mean[later] - self.mean[earlier], *change)
 
+    def onward(self, last: Nodes) -> Bridge:
+        """A year after the last nodes of players."""
+        return idle_walk(np.full(len(last), self.drift))
+
 
 @dataclass(frozen=True)
 class Line:
@@ -57,6 +69,10 @@ class Line:
         """The straight way between the ends, whatever the years."""
         change = self.sd[later] - self.sd[earlier]
         return Bridge(self.mean[later] - self.mean[earlier], 2.0 * self.sd[earlier] * change, change**2)
+
+    def onward(self, last: Nodes) -> Bridge:
+        """A year after the last nodes of players: the rating stands."""
+        return idle_walk(np.zeros(len(last)))
 
 
 @dataclass(frozen=True)
@@ -77,9 +93,12 @@ class Filter:
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
         """The way from the earlier ends, which knows nothing of the later."""
-        drift = np.broadcast_to(self.drift, self.mean.shape)[earlier]
-        still = np.zeros(len(earlier))
-        return Bridge(still, drift**2 * years, still, most=self.ceiling)
+        year = Filter.onward(self, earlier)
+        return year._replace(rise=year.rise * years)
+
+    def onward(self, last: Nodes) -> Bridge:
+        """A year after nodes, of whose player nothing later is known."""
+        return idle_walk(np.broadcast_to(self.drift, self.mean.shape)[last])._replace(most=self.ceiling)
 
 
 Chain = Walk | Line | Filter

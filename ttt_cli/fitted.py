@@ -1,19 +1,21 @@
 """Fit: what a model found, and the histories that follow from it.
 
-A history has a skill in every period from the first to the last game, those between games as their chain has them.
+A history has a skill in every period from the first game on; those without games, also after the last, are as the
+chain has them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.chains import Chain
+from ttt_cli.chains import Bridge, Chain
 from ttt_cli.quantities import bridge_columns, chain_columns
+from ttt_cli.steps import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 Kind = Literal["smoothed", "filtered"]
@@ -65,13 +67,16 @@ class Fit:
         return self.chains["skill"].sd
 
 
+OPEN: Final = np.iinfo(np.int32).max  # the end of a span that no game ends
+
+
 @dataclass(frozen=True)
 class Spans:
     """What is believed of players from one period with games on, until the next: arrays of shape (spans,).
 
-    `player` is believed so from `period` to before `until`; `games` is the weighted number of games in `period`, with
-    none in the others. `columns` holds, in order, mean and sd in `period` of each chain as `chain_columns` names them,
-    then how they go on from there, as `bridge_columns` does.
+    `player` is believed so from `period` to before `until` (`OPEN` at a player's last); `games` is the weighted number
+    of games in `period`, with none in the others. `columns` holds, in order, mean and sd in `period` of each chain as
+    `chain_columns` names them, then how they go on from there, as `bridge_columns` does.
     """
 
     player: NDArray[np.int32]
@@ -87,14 +92,20 @@ def later_on(
     """Mean and sd of a chain n periods after the beginnings of spans, which have these columns.
 
     The mean is larger by a n, the variance by b n + c n^2 and the sd at most d. With a prior of sd e this is the
-    variance before the prior is taken in. NaN in d and e: there is none.
+    variance before the prior is taken in; with a mean m of it, too, the mean's distance from m shrinks as the weight
+    of what the games told does. NaN in m, d and e: there is none.
     """
     mean, sd = (columns[name] for name in chain_columns(chain))
-    step, rise, bend, most, prior = (columns[name] for name in bridge_columns(chain))
+    step, centre, rise, bend, most, prior = (columns[name] for name in bridge_columns(chain))
     known = np.where(np.isnan(prior), 0.0, prior**-2)
     told = sd**-2 - known
-    later = (known + told / (1.0 + told * ahead * (rise + ahead * bend))) ** -0.5
-    return mean + ahead * step, np.where(ahead == 0, sd, np.where(later > most, most, later))
+    fading = 1.0 + told * ahead * (rise + ahead * bend)
+    precision = known + told / fading
+    later, drawn = precision**-0.5, centre + (mean - centre) / (fading * sd * sd * precision)
+    return (
+        np.where(np.isnan(centre) | (ahead == 0), mean + ahead * step, drawn),
+        np.where(ahead == 0, sd, np.where(later > most, most, later)),
+    )
 
 
 def by_player(timeline: Timeline) -> NDArray[np.int64]:
@@ -105,36 +116,38 @@ def by_player(timeline: Timeline) -> NDArray[np.int64]:
 def spans(timeline: Timeline, fit: Fit, nodes: NDArray[np.int64]) -> Spans:
     """The spans that begin at some nodes."""
     following = timeline.next[nodes]
-    begin = timeline.node_period[nodes]
-    until = np.where(following >= 0, timeline.node_period[following], begin + 1)
-    bridged = np.flatnonzero(until - begin > 1)
+    begin, last = timeline.node_period[nodes], following < 0
+    until = np.where(last, OPEN, timeline.node_period[following])
+    bridged, ended = np.flatnonzero(~last & (until > begin + 1)), np.flatnonzero(last)
     earlier, later = nodes[bridged], following[bridged]
-    steps = (until - begin)[bridged].astype(np.float64)
     starts: dict[str, NDArray[np.float64]] = {}
-    bridges: dict[str, NDArray[np.float64]] = {}
+    changes: dict[str, NDArray[np.float64]] = {}
     for name, chain in fit.chains.items():
         for column, values in zip(chain_columns(name), (chain.mean, chain.sd), strict=True):
             starts[column] = values[nodes]
+        names, year = bridge_columns(name), chain.onward(nodes[ended])
+        still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior
+        changes |= {column: np.full(len(nodes), value) for column, value in zip(names, still, strict=True)}
         bridge = chain.bridge(earlier, later, timeline.gap_years[later])
-        changes = bridge.slope / steps, bridge.rise / steps, bridge.bend / steps**2
-        *names, most, prior = bridge_columns(name)
-        for column, change in zip(names, changes, strict=True):
-            bridges[column] = np.zeros(len(nodes))
-            bridges[column][bridged] = change
-        bridges[most], bridges[prior] = np.full((2, len(nodes)), [[bridge.most], [bridge.prior]])
+        per_year = np.full(len(ended), STEPS_PER_YEAR[timeline.period])
+        for rows, way, periods in (
+            (bridged, bridge, (until - begin)[bridged].astype(np.float64)),
+            (ended, year, per_year),
+        ):
+            for column, change in zip(names, _by_period(way, periods), strict=True):
+                changes[column][rows] = change
     played = timeline.node_games[nodes]
-    return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | bridges)
+    return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | changes)
+
+
+def _by_period(way: Bridge, periods: NDArray[np.float64]) -> tuple[NDArray[np.float64] | float, ...]:
+    """How mean and sd go on by the period, along ways of so many, in the order of `bridge_columns`."""
+    changes = way.rise / periods, way.bend / periods**2
+    return way.slope / periods, way.centre, *changes, way.most, way.prior
 
 
 def periods_of_histories(timeline: Timeline) -> NDArray[np.int64]:
-    """The numbers of all periods in which anybody has a skill, in order."""
+    """The numbers of all periods in which anybody has a skill, in order: from the first game to the last."""
     if not timeline.n_nodes:
         return np.empty(0, np.int64)
-    first = int(timeline.node_period.min())
-    later = np.flatnonzero(timeline.previous >= 0)
-    span = int(timeline.node_period.max()) - first + 1
-    began = np.bincount(timeline.node_period[timeline.previous[later]] - first, minlength=span)
-    ended = np.bincount(timeline.node_period[later] - first, minlength=span)
-    inside = np.cumsum(began - ended) > 0
-    inside[timeline.node_period - first] = True
-    return np.flatnonzero(inside) + first
+    return np.arange(timeline.node_period.min(), timeline.node_period.max() + 1, dtype=np.int64)

@@ -8,7 +8,7 @@ def chain_columns(chain: str) -> tuple[str, str]:
     return ("mean", "sd") if chain == "skill" else (chain, f"{chain}_sd")
 
 
-def bridge_columns(chain: str) -> tuple[str, str, str, str, str]:
-    """What is called how mean and sd of a chain go on: a, b, c, d and e of `ttt_cli.fitted.later_on`."""
+def bridge_columns(chain: str) -> tuple[str, str, str, str, str, str]:
+    """What is called how mean and sd of a chain go on: a, m, b, c, d and e of `ttt_cli.fitted.later_on`."""
     mean, sd = chain_columns(chain)
-    return f"{mean}_step", f"{sd}_rise", f"{sd}_bend", f"{sd}_most", f"{sd}_prior"
+    return f"{mean}_step", f"{mean}_prior", f"{sd}_rise", f"{sd}_bend", f"{sd}_most", f"{sd}_prior"

@@ -11,7 +11,7 @@ from ttt_cli.cli.export import TABLES
 
 HEADERS = {
     "skills": "player,period,mean,sd,games",
-    "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd",
+    "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd,opponents",
     "games": "period,date,white,black,result,weight,file,line",
     "evidence": "beta,tau,draw_margin,log_evidence,converged,sweeps,remaining_error",
 }

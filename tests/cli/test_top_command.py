@@ -59,6 +59,8 @@ def test_the_forms_of_the_ranking(here: Path, capsys: pytest.CaptureFixture[str]
     assert [row["period"] for row in rows_of(capsys, "--peak", "-n", "2")] == ["1862", "1862"]
     assert [row["first"] for row in rows_of(capsys, "--years", "2", "--peak", "-n", "1")] == ["1861"]
     assert [row["rank"] for row in rows_of(capsys)] == ["1", "2"]
+    assert [row["rank"] for row in rows_of(capsys, "--everyone")] == ["1", "2", "3"]
+    assert len(rows_of(capsys, "--peak", "--everyone")) == 3
     assert rows_of(capsys, "--peak", "--max-sd", "1") == []
 
 
@@ -68,7 +70,7 @@ def test_json_and_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(row) == ["rank", "player", "period", "mean", "sd", "games", "p_best"]
     assert main.run(["top", "--at", "1858", "-f", "table"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("The best of 1858\n3 players count: active within 2 years\n")
+    assert out.startswith("The best of 1858\n3 players are eligible: active within 2 years\n")
 
 
 @pytest.mark.parametrize(

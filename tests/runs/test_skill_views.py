@@ -39,6 +39,19 @@ def test_every_system_is_shown_as_it_was_found(model: str) -> None:
             assert np.array_equal(nodes[name], played, equal_nan=True)
 
 
+@pytest.mark.parametrize("model", MODULES)
+def test_every_system_goes_on_after_the_last_game_as_it_was_found(model: str) -> None:
+    timeline, fit = fit_rows(ROWS, model)
+    expected = histories(timeline, fit, onward=True)
+    run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
+    skills = run.arrays("SELECT * FROM skills_within(NULL, NULL, NULL)")
+    assert [timeline.players[i] for i in expected.player] == skills["player"].tolist()
+    assert np.array_equal(expected.period, skills["period_number"])
+    for chain in fit.chains:
+        for name in chain_columns(chain):
+            assert skills[name] == pytest.approx(expected.columns[name], rel=1e-12, nan_ok=True)
+
+
 @pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
 def test_labels_are_those_of_the_periods(period: str) -> None:
     records = [("0900", "Old, A", "Older, B", "1-0"), ("2101-12-31", "Old, A", "Older, B", "0-1")]
@@ -62,21 +75,25 @@ games = st.lists(
 def test_some_periods_are_those_rows_of_all(
     rows: list[tuple[int, str, str, int]], low: int | None, width: int, idle: int | None
 ) -> None:
-    """Also in Elo; `idle` periods after the last with games a player no longer counts."""
+    """Also in Elo; to `idle` periods after one with games, also after a player's last, to the last of all."""
+    rows.sort()
     timeline, fit = fit_rows(rows, draw_margin=100)
     high = None if low is None else low + width
     stored = make_games(rows), timeline, fit, CONFIG
     points = memory_run(*stored)
     elo = memory_run(*stored, scale=["a @ 1860 = 2000"])
     played = points.query("SELECT player, period_number FROM skills WHERE games > 0")[1]
+    everything = "SELECT * FROM skills_within(NULL, NULL, NULL)"
     last_game = {
         (player, number): max(then for name, then in played if name == player and then <= number)
-        for player, number in points.query("SELECT player, period_number FROM skills")[1]
+        for player, _, number, *_ in points.query(everything)[1]
     }
-    for run in (points, elo) if ("a", 1860) in last_game else (points,):
+    assert {number for _, number in last_game} == set(range(rows[0][0], rows[-1][0] + 1))
+    history = set(points.query("SELECT player, period_number FROM skills")[1])
+    for run in (points, elo) if ("a", 1860) in history else (points,):
         expected = [
             row
-            for row in run.query("SELECT * FROM skills")[1]
+            for row in run.query(everything)[1]
             if (low is None or low <= row[2] <= low + width)
             and (idle is None or row[2] - last_game[row[0], row[2]] <= idle)
         ]

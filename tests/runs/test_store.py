@@ -47,7 +47,7 @@ def test_players_have_their_record_and_first_highest_peak(tmp_path: Path) -> Non
         ("Paulsen, Louis", "paulsen louis", "paulsen", "1857", "1862", 4, 1, 2, 1),
     ]
     assert [row[9:] for row in rows] == [
-        ("1862", 1006.0, 50.0), ("1858", 1003.0, 50.0), ("1862", 1007.0, 50.0),
+        ("1862", 1006.0, 50.0, 2), ("1858", 1003.0, 50.0, 2), ("1862", 1007.0, 50.0, 2),
     ]  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def test_games_per_year_add_up(run: Run) -> None:
 
 
 def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
-    spec = make_figure(run, "top", count=2, min_games=1).spec
+    spec = make_figure(run, "top", count=2).spec
     (lines,) = layers(spec, "line")
     values = {(row["of"], row["period"]): row["value"] for row in lines["values"]}
     for period in ("1857", "1858"):
@@ -194,5 +194,5 @@ def test_kinds_have_all_a_figure(run: Run) -> None:
 def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
     import altair
 
-    spec = make_figure(margins, kind, count=2, min_games=1).spec
+    spec = make_figure(margins, kind, count=2).spec
     altair.LayerChart.from_dict(spec)  # raises when it is not

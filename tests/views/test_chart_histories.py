@@ -7,6 +7,7 @@ from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts import histories as module
 from ttt_cli.views.charts.histories import History, Point, histories, leading_players, year_of
+from ttt_cli.views.eligible import Eligible
 
 
 @pytest.fixture
@@ -77,6 +78,6 @@ def test_leaders_are_those_of_the_highest_mean_in_the_most_periods(run: Run) -> 
     )[1]:
         expected[player] = expected.get(player, 0) + 1
     ordered = sorted(expected, key=lambda player: (-expected[player], player))
-    assert leading_players(run, 8, 1) == ordered
-    assert leading_players(run, 1, 1) == ordered[:1]
-    assert leading_players(run, 8, 100) == []
+    assert leading_players(run, 8, Eligible(0)) == ordered
+    assert leading_players(run, 1, Eligible(0)) == ordered[:1]
+    assert leading_players(run, 8, Eligible(0, 100)) == []

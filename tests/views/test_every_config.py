@@ -128,7 +128,7 @@ def test_figures(config: str, history: str, kind: str, run_of: Callable[[str, st
     if kind == "evidence" and not has_evidence(run.meta):
         pytest.skip(f"{config} has no evidence")
     last = str(int(run.meta.last) - 1)
-    figure = make_figure(run, kind, count=2, min_games=1, since=last if kind == "calibration" else None)
+    figure = make_figure(run, kind, count=2, since=last if kind == "calibration" else None)
     json.dumps(figure.spec, allow_nan=False)
     assert all(found for found in datasets(figure.spec))
 

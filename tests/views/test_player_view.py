@@ -34,8 +34,8 @@ def test_the_title_says_who_when_and_how_well(run: Run) -> None:
     assert title[0] == "Anderssen, Adolf"
     assert title[1] == "1858–1862, 5 games (+1 =1 -3), peak 1006 ± 50 in 1862"
     assert title[2].startswith("a.ttt: ttt, 7 games 1857-1862")
-    assert title[3].startswith("1002 ")
-    assert title[3].endswith(" 1006")
+    assert title[3].startswith("skill 1002 ")
+    assert title[3].endswith(" 1006 points")
 
 
 def test_the_title_can_keep_to_ascii(run: Run) -> None:
@@ -53,4 +53,5 @@ def test_a_single_year_and_game_read_well() -> None:
 
 def test_a_long_history_fits_the_width() -> None:
     line = shape_line([float(i) for i in range(200)], width=40)
-    assert len(line) == 40 + len("0  199")
+    assert len(line) == 40 + len("skill 0  199 points")
+    assert shape_line([2500.0, 2600.0], unit="Elo").startswith("rating 2500 ")

@@ -20,7 +20,7 @@ def run(tmp_path: Path) -> Run:
 def unpacked(data: dict[str, Any]) -> dict[tuple[str, str], tuple[float, ...]]:
     """{(player, period): (mean, sd, games)}, as the page's script reads it."""
     found = {}
-    for name, _, _, _, _, start, offsets, means, sds, played, _ in data["players"]:
+    for name, *_, start, offsets, means, sds, played, _ in data["players"]:
         for i, row in enumerate(zip(means, sds, played, strict=True)):
             step = offsets[i] if offsets else i
             found[name, data["labels"][start - data["base"] + step]] = row
@@ -36,14 +36,14 @@ def test_every_row_is_carried_as_the_run_has_it(run: Run) -> None:
 
 
 def test_records_are_carried(run: Run) -> None:
-    _, rows = run.query("SELECT player, games, wins, draws, losses FROM players ORDER BY player")
-    assert [tuple(player[:5]) for player in report_data(run)["players"]] == rows
+    _, rows = run.query("SELECT player, games, wins, draws, losses, opponents FROM players ORDER BY player")
+    assert [tuple(player[:6]) for player in report_data(run)["players"]] == rows
 
 
 def test_margins_are_carried(tmp_path: Path) -> None:
     write_small_run(tmp_path / "d.ttt", further="draw_margin")
     anderssen = report_data(open_run(tmp_path / "d.ttt"))["players"][0]
-    assert anderssen[10][0] == pytest.approx(100.2)
+    assert anderssen[12][0] == pytest.approx(100.2)
 
 
 def test_a_small_budget_keeps_those_who_played_most_and_says_so(run: Run) -> None:

@@ -16,7 +16,7 @@ from ttt_cli.models.resolve import resolve
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.field import Filters
+from ttt_cli.views.eligible import Eligible
 from ttt_cli.views.leaders import leader_rows, reign_rows
 from ttt_cli.views.player import player_chart, player_games, player_view
 from ttt_cli.views.players import players_rows
@@ -63,8 +63,8 @@ def test_chances_do_not_depend_on_the_scale(points: Run, elo: Run) -> None:
 
 def test_records_and_rankings_keep_their_order_and_chances(points: Run, elo: Run) -> None:
     for view in (
-        lambda run: ranking(run, "1852", Filters(), None),
-        lambda run: leader_rows(run, Filters(0)),
+        lambda run: ranking(run, "1852", Eligible(2), None),
+        lambda run: leader_rows(run, Eligible(0)),
     ):
         one, other = list(view(points).rows), list(view(elo).rows)
         assert [row[1] for row in one] == [row[1] for row in other]
@@ -75,9 +75,9 @@ def test_records_and_rankings_keep_their_order_and_chances(points: Run, elo: Run
 
 def test_every_title_says_the_scale(elo: Run) -> None:
     for rows in (
-        ranking(elo, None, Filters(), 3),
-        reign_rows(elo, Filters(0)),
-        peaks(elo, Filters(), 3),
+        ranking(elo, None, Eligible(2), 3),
+        reign_rows(elo, Eligible(0)),
+        peaks(elo, Eligible(2), 3),
         players_rows(elo),
         player_view(elo, "Anderssen").rows,
         versus_view(elo, "Anderssen", "Dufresne").report,
@@ -109,12 +109,12 @@ def certain() -> Run:
 
 
 def test_without_uncertainty_nobody_is_surely_the_best(certain: Run) -> None:
-    assert {row[6] for row in ranking(certain, "1852", Filters(), None).rows} == {None}
-    assert {row[4] for row in ranking(certain, "1852", Filters(), None).rows} == {None}
-    assert {row[5] for row in leader_rows(certain, Filters(0)).rows} == {None}
-    assert {row[4] for row in reign_rows(certain, Filters(0)).rows} == {None}
-    assert len(list(peaks(certain, Filters(None, 0, 50.0), 5).rows)) == 3
-    assert len(list(best_years(certain, Filters(), 2, 5).rows)) > 0
+    assert {row[6] for row in ranking(certain, "1852", Eligible(2), None).rows} == {None}
+    assert {row[4] for row in ranking(certain, "1852", Eligible(2), None).rows} == {None}
+    assert {row[5] for row in leader_rows(certain, Eligible(0)).rows} == {None}
+    assert {row[4] for row in reign_rows(certain, Eligible(0)).rows} == {None}
+    assert len(list(peaks(certain, Eligible(None, 0, 50.0), 5).rows)) == 3
+    assert len(list(best_years(certain, Eligible(2), 2, 5).rows)) > 0
 
 
 def test_without_uncertainty_games_can_be_foreseen(certain: Run) -> None:

@@ -53,6 +53,33 @@ set_option: Decorator[Any] = click.option(
 )
 
 
+def eligible_options(command: Command) -> Command:
+    """Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.eligible.eligible`."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **values: Any) -> Any:
+        limits = {name: values.pop(name) for name in _LIMITS}
+        if limits["everyone"] and limits["active"] is not None:
+            raise click.UsageError("--active and --everyone are one or the other")
+        return command(*args, limits=limits, **values)
+
+    for name, settings in reversed(_LIMITS.items()):
+        wrapped = click.option(f"--{name.replace('_', '-')}", name, **settings)(wrapped)
+    return wrapped  # type: ignore[return-value]
+
+
+_LIMITS: Final[dict[str, dict[str, Any]]] = {
+    "active": {"type": click.FloatRange(min=0), "metavar": "YEARS",
+               "help": "Only with a game so many years before or less; default 2, 0: in the period itself."},
+    "min_games": {"type": click.FloatRange(min=0), "metavar": "N", "help": "Only with so many games; default 20."},
+    "min_opponents": {"type": click.IntRange(min=0), "metavar": "N",
+                      "help": "Only with games against so many players; default 3."},
+    "max_sd": {"type": click.FloatRange(min=0), "metavar": "SD",
+               "help": "Only skills as certain as this; default 0.45 of a newcomer's sd."},
+    "everyone": {"is_flag": True, "help": "Whoever's career has begun, with no limits but those given."},
+}  # fmt: skip
+
+
 def verbosity_options(command: Command) -> Command:
     """-q and -v: how much is said on standard error (`console.say`); the command itself does not see them."""
     command = click.option(

@@ -54,7 +54,7 @@ def command(
         raise click.UsageError("--plot needs a file: the history goes to standard output")
     plot_format = figure_format(plot) if plot else ""
     opened = open_run(run, scale)
-    room = max(width() - 12, 10)
+    room = max(width() - len("rating 2000  2000 points "), 10)
     view = player_view(opened, " ".join(name), width=room, ascii_only=not speaks_unicode(sys.stdout))
     if view.note:
         say(view.note)

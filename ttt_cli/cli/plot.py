@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import say
 from ttt_cli.cli.figures import FIGURE_FORMATS, figure_format, save_figure
-from ttt_cli.cli.options import run_option, scale_option, verbosity_options
+from ttt_cli.cli.options import eligible_options, run_option, scale_option, verbosity_options
 
 KINDS = ("skills", "games", "evidence", "top", "calibration")
 
@@ -26,13 +28,7 @@ KINDS = ("skills", "games", "evidence", "top", "calibration")
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
 )
-@click.option(
-    "--min-games",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Games in the run for the top, and to be shown unasked.",
-)
+@eligible_options
 @click.option("--since", metavar="YEAR", help="Games foreseen from then on (calibration); default all.")
 @click.option(
     "--every",
@@ -54,7 +50,7 @@ def command(
     kind: str,
     other: str | None,
     number: int,
-    min_games: int,
+    limits: dict[str, Any],
     since: str | None,
     every: int,
     fmt: str | None,
@@ -65,7 +61,8 @@ def command(
     """Draw the skill of players with a band of one sd, or another figure of the run.
 
     Each NAME is one player, quoted when it has blanks: `ttt plot Morphy "Steinitz, W" -o skills.svg`. Without
-    names: those who led in the most periods. Periods without games are thin; TTT-D's draw margin is dashed.
+    names: those who led in the most periods; who is eligible for that, and for the top, is as in `ttt top`.
+    Periods without games are thin; TTT-D's draw margin is dashed.
     """
     if kind != "skills" and (names or other):
         raise click.UsageError(f"names and --with go with --kind skills, not {kind}")
@@ -74,6 +71,7 @@ def command(
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.charts.figure import make_figure
+    from ttt_cli.views.eligible import eligible
 
     opened = open_run(run, scale)
     beside = open_run(other, scale) if other else None
@@ -83,7 +81,7 @@ def command(
         names,
         other=beside,
         count=number,
-        min_games=min_games,
+        limits=eligible(opened, **limits),
         since=since,
         every=every,
         progress=progress(),

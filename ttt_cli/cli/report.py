@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ttt_cli.cli.figures import write_bytes
-from ttt_cli.cli.options import run_option, scale_option, verbosity_options
+from ttt_cli.cli.options import eligible_options, run_option, scale_option, verbosity_options
 
 
 @click.command("report")
 @click.option(
     "-o", "--output", "out", metavar="FILE", default="report.html", show_default=True, help="- is stdout."
 )
+@eligible_options
 @run_option
 @scale_option
 @verbosity_options
-def command(out: str, run: str | None, scale: tuple[str, ...]) -> None:
+def command(out: str, limits: dict[str, Any], run: str | None, scale: tuple[str, ...]) -> None:
     """Write one HTML page that works offline: curves of any player, rankings by year, leaders, peaks, evidence.
 
     Nothing else is needed to read it, on a screen or a phone. Of a large run the page carries those who played
-    most, and says so.
+    most, and says so. Who is eligible may be changed on the page, too.
     """
     from ttt_cli.runs.run import open_run
+    from ttt_cli.views.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
-    write_bytes(report_page(open_run(run, scale)).encode(), out)
+    opened = open_run(run, scale)
+    write_bytes(report_page(opened, eligible(opened, **limits)).encode(), out)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ttt_cli.cli.console import emit, say
-from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
+from ttt_cli.cli.options import (
+    eligible_options,
+    format_option,
+    output_option,
+    run_option,
+    scale_option,
+    verbosity_options,
+)
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
-    from ttt_cli.views.field import Filters
+    from ttt_cli.views.eligible import Eligible
     from ttt_cli.views.rows import Rows
 
 
@@ -22,15 +29,7 @@ if TYPE_CHECKING:
 @click.option("--leaders", is_flag=True, help="Instead, the number ones, one row per reign.")
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @click.option("-n", "--number", type=click.IntRange(min=0), default=20, help="So many; default 20, 0 all.")
-@click.option("--min-games", type=click.FloatRange(min=0), default=0, help="Only with so many games in all.")
-@click.option("--max-sd", type=click.FloatRange(min=0), help="Only skills as certain as this, points.")
-@click.option(
-    "--active",
-    type=click.FloatRange(min=0),
-    metavar="YEARS",
-    help="Only with a game so many years before or less; default 2, 0: in the period itself.",
-)
-@click.option("--everyone", is_flag=True, help="Whoever has games before and after, too.")
+@eligible_options
 @run_option
 @scale_option
 @format_option
@@ -43,10 +42,7 @@ def command(
     leaders: bool,
     each: bool,
     number: int,
-    min_games: float,
-    max_sd: float | None,
-    active: float | None,
-    everyone: bool,
+    limits: dict[str, Any],
     run: str | None,
     scale: tuple[str, ...],
     fmt: str | None,
@@ -54,28 +50,28 @@ def command(
 ) -> None:
     """The ranking of a period, of peaks, or the number one of every period.
 
-    p_best is the probability of being the strongest of all who count, their skills taken as independent. -n is for
-    rankings; the number ones are all shown.
+    p_best is the probability of being the strongest of all who are eligible, their skills taken as independent. -n is
+    for rankings; the number ones are all shown. In a run where fewer than ten players keep to the default limits of
+    games, opponents and sd, nobody is held to them.
     """
     from ttt_cli.runs.run import open_run
-    from ttt_cli.views.field import ACTIVE_YEARS, Filters
+    from ttt_cli.views.eligible import eligible
 
-    _check(at, peak or years is not None, leaders, each, active is not None or everyone)
-    if active is not None and everyone:
-        raise click.UsageError("--active and --everyone are one or the other")
-    window = None if everyone else ACTIVE_YEARS if active is None else active
-    opened = open_run(run, scale)
-    if not opened.meta.converged:
-        say(f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for")
-    filters = Filters(window, min_games, max_sd)
-    if leaders:
-        rows = _leaders(opened, filters, each)
-    elif peak or years:
-        rows = _peaks(opened, filters, years, number or None)
-    else:
-        from ttt_cli.views.top import ranking
+    _check(at, peak or years is not None, leaders, each, limits["active"] is not None)
+    with open_run(run, scale) as opened:
+        if not opened.meta.converged:
+            say(
+                f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for"
+            )
+        asked = eligible(opened, **limits)
+        if leaders:
+            rows = _leaders(opened, asked, each)
+        elif peak or years:
+            rows = _peaks(opened, asked, years, number or None)
+        else:
+            from ttt_cli.views.top import ranking
 
-        rows = ranking(opened, at, filters, number or None)
+            rows = ranking(opened, at, asked, number or None)
     emit(rows, fmt, out=out)
 
 
@@ -85,16 +81,16 @@ def _check(at: str | None, peaks: bool, leaders: bool, each: bool, activity: boo
     if each and not leaders:
         raise click.UsageError("--each goes with --leaders")
     if peaks and activity:
-        raise click.UsageError("--active and --everyone go with rankings and --leaders")
+        raise click.UsageError("--active goes with rankings and --leaders")
 
 
-def _leaders(run: Run, filters: Filters, each: bool) -> Rows:
+def _leaders(run: Run, limits: Eligible, each: bool) -> Rows:
     from ttt_cli.views.leaders import leader_rows, reign_rows
 
-    return leader_rows(run, filters) if each else reign_rows(run, filters)
+    return leader_rows(run, limits) if each else reign_rows(run, limits)
 
 
-def _peaks(run: Run, filters: Filters, years: int | None, number: int | None) -> Rows:
+def _peaks(run: Run, limits: Eligible, years: int | None, number: int | None) -> Rows:
     from ttt_cli.views.top import best_years, peaks
 
-    return peaks(run, filters, number) if years is None else best_years(run, filters, years, number)
+    return peaks(run, limits, number) if years is None else best_years(run, limits, years, number)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.chains import Bridge, Line, Nodes, bridge_of_walk
+from ttt_cli.chains import Bridge, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.anchor import anchored_rating
@@ -84,14 +84,17 @@ class Adjusted(Line):
     """Ratings and deviations with the prior taken in; straight lines between, but for the deviations.
 
     Those are of the raw ratings, `raw_sd` with `covariance` (with the node before), which are uncertain by `drift`
-    (sd over one year of the years to the node) between nodes, and then meet the prior again. Of players not rated the
+    (sd over one year of the years to the node) between nodes, and then meet the prior again. After the last node the
+    raw rating stands, uncertain by `idle_drift`, so that the adjusted one nears `prior_mean`. Of players not rated the
     prior is all there is: their `raw_sd` is infinite.
     """
 
     raw_sd: Array
     covariance: Array
     drift: Array
+    prior_mean: float
     prior_sd: float
+    idle_drift: float
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
         """What is believed between two uncertain ends, so many years apart."""
@@ -99,6 +102,11 @@ class Adjusted(Line):
         before, after = (np.where(rated, self.raw_sd[nodes], 0.0) for nodes in (earlier, later))
         raw = bridge_of_walk(before, after, self.covariance[later], self.drift[later] ** 2 * years)
         return Bridge(self.mean[later] - self.mean[earlier], *raw, prior=self.prior_sd)
+
+    def onward(self, last: Nodes) -> Bridge:
+        """A year after the last nodes of players."""
+        year = idle_walk(np.full(len(last), self.idle_drift))
+        return year._replace(prior=self.prior_sd, centre=self.prior_mean)
 
 
 def fit(
@@ -237,5 +245,7 @@ def _adjusted(
         raw_sd=raw_sd,
         covariance=shared,
         drift=drift,
+        prior_mean=params.prior_mean,
         prior_sd=params.prior_sd,
+        idle_drift=ELO_SCALE * 2.0 / np.sqrt(params.ties * params.comparisons),
     )

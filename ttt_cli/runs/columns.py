@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.fitted import Spans, periods_of_histories
+from ttt_cli.fitted import OPEN, Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
@@ -71,6 +71,7 @@ def player_columns(games: Games, spans: Spans, labels: Labels) -> Columns:
         "peak_period": labelled(peak),
         "peak_mean": numbers("mean"),
         "peak_sd": numbers("sd"),
+        "opponents": _opponents(games),
     }
 
 
@@ -98,12 +99,22 @@ def _record(games: Games) -> NDArray[np.float64]:
     return (for_white + for_black[::-1]) * (games.weight[0] if alike else 1.0)
 
 
+def _opponents(games: Games) -> NDArray[np.int64]:
+    """With how many different opponents each player has games, shape (players,)."""
+    n = len(games.players)
+    pairs = np.minimum(games.white, games.black).astype(np.int64) * n + np.maximum(games.white, games.black)
+    pairs.sort()  # several times as fast as np.unique
+    different = pairs[np.append(np.ones(len(pairs[:1]), np.bool_), pairs[1:] != pairs[:-1])]
+    lower = different // max(n, 1)
+    return np.bincount(lower, minlength=n) + np.bincount(different - lower * n, minlength=n)
+
+
 def span_columns(names: NDArray[np.generic], spans: Spans) -> Columns:
     """One row per span; `names` (players,) of all players."""
     return {
         "player": names[spans.player],
         "period_number": spans.period,
-        "until": spans.until,
+        "until": np.where(spans.until == OPEN, np.nan, spans.until),
         "games": spans.games,
         **spans.columns,
     }

@@ -1,4 +1,4 @@
-"""The tables and views of a run file. Version 3 of the format; every change of meaning raises the version."""
+"""The tables and views of a run file. Version 4 of the format; every change of meaning raises the version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttt_cli.quantities import bridge_columns, chain_columns
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 DATABASE: Final = "run"  # what a session calls the database of the run that it asks
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
@@ -22,7 +22,7 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "periods": "period_number INTEGER, period VARCHAR",
         "players": """player VARCHAR, folded VARCHAR, surname VARCHAR, "first" VARCHAR, "last" VARCHAR,
             games {count}, wins {count}, draws {count}, losses {count},
-            peak_period VARCHAR, peak_mean DOUBLE, peak_sd DOUBLE""",
+            peak_period VARCHAR, peak_mean DOUBLE, peak_sd DOUBLE, opponents INTEGER""",
         "spans": """player VARCHAR, period_number INTEGER, "until" INTEGER, games {count}, {numbers}""",
         "game_rows": """period_number INTEGER, date_days INTEGER, date_precision TINYINT, white_id INTEGER,
             black_id INTEGER, outcome TINYINT, weight {count}, "offset" DOUBLE, line BIGINT, file_number INTEGER""",
@@ -46,15 +46,19 @@ FROM {run}game_rows AS game_rows JOIN {run}periods AS periods USING (period_numb
 JOIN {run}names AS white ON white.id = white_id JOIN {run}names AS black ON black.id = black_id
 LEFT JOIN {run}inputs AS inputs ON inputs.rowid = file_number
 ORDER BY game_rows.rowid;
-CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
+CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
 FROM (SELECT *, number - period_number AS ahead FROM (
-    SELECT *, CAST(unnest(range(greatest(period_number, low), least("until", high + 1, period_number + idle + 1)))
+    SELECT *, CAST(unnest(range(greatest(period_number, low), least("end", high + 1, period_number + idle + 1)))
                    AS INTEGER) AS number
-    FROM {run}spans WHERE period_number <= coalesce(high, period_number) AND "until" > coalesce(low, period_number)));
-CREATE OR REPLACE VIEW skills AS FROM skills_within(NULL, NULL, NULL);
-CREATE OR REPLACE VIEW nodes AS FROM skills_within(NULL, NULL, 0);
+    FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {run}spans)
+    WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
+    AND coalesce(period_number + idle >= low, true)));
+CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
+FROM skills_of(low, high, (SELECT max(period_number) FROM {run}spans), idle);
+CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
+CREATE OR REPLACE VIEW nodes AS FROM skills_of(NULL, NULL, NULL, 0);
 """
 
 # How the period with a `number` is written in SQL; `ttt_cli.periods.label` in Python.
@@ -124,12 +128,16 @@ def _views(
 def _ahead(chain: str, slope: float, shift: float) -> str:
     """Mean and sd of a chain so many periods `ahead` of the first of a span: `ttt_cli.fitted.later_on`."""
     mean, sd = chain_columns(chain)
-    step, rise, bend, most, prior = bridge_columns(chain)
+    step, centre, rise, bend, most, prior = bridge_columns(chain)
     known = f"coalesce(1 / ({prior} * {prior}), 0)"
     told = f"(1 / ({sd} * {sd}) - {known})"
-    later = f"1 / sqrt({known} + {told} / (1 + {told} * ahead * ({rise} + ahead * {bend})))"
+    fading = f"(1 + {told} * ahead * ({rise} + ahead * {bend}))"
+    precision = f"({known} + {told} / {fading})"
+    later = f"1 / sqrt({precision})"
     limited = f"CASE WHEN ahead = 0 THEN {sd} WHEN {later} > {most} THEN {most} ELSE {later} END"
-    return f"{_shown(mean, slope, shift, f'({mean} + ahead * {step})')}, {_shown(sd, slope, 0.0, limited)}"
+    drawn = f"{centre} + ({mean} - {centre}) / ({fading} * {sd} * {sd} * {precision})"
+    moved = f"(CASE WHEN {centre} IS NULL OR ahead = 0 THEN {mean} + ahead * {step} ELSE {drawn} END)"
+    return f"{_shown(mean, slope, shift, moved)}, {_shown(sd, slope, 0.0, limited)}"
 
 
 def _shown(column: str, slope: float, shift: float = 0.0, value: str = "") -> str:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ttt_cli.timeline import Timeline
 
 _PLAYERS: Final = "SELECT player, count(*) FROM spans GROUP BY player ORDER BY player"
-_SPANS: Final = "SELECT * EXCLUDE (player, games) FROM spans"  # by player, then period, as stored
+_SPANS: Final = """
+SELECT * EXCLUDE (player, games) REPLACE (coalesce("until", period_number + 1) AS "until") FROM spans
+"""  # by player, then period, as stored
 _MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
 
 

@@ -44,7 +44,13 @@ UNION ALL SELECT 'type', type_name, NULL FROM duckdb_types() {_OF_RUN} AND NOT i
 UNION ALL SELECT 'schema', schema_name, sql FROM duckdb_schemas() {_OF_RUN} AND NOT internal
 """
 _VIEWS: Final = frozenset(
-    {("view", "games"), ("view", "nodes"), ("view", "skills"), ("macro", "skills_within")}
+    {
+        ("view", "games"),
+        ("view", "nodes"),
+        ("view", "skills"),
+        ("macro", "skills_of"),
+        ("macro", "skills_within"),
+    }
 )
 _WORD: Final = re.compile(r"\w+")
 _RENDERED: Final = frozenset(
@@ -106,7 +112,7 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
         ],
         "spans": [
             _within("period_number", first, last),
-            _within('"until"', first, last + 1),
+            _within('"until"', first, last, known=False),
             _within("games", 0, LARGEST),
             *(_within(name, -LARGEST, LARGEST, known=False) for name in believed),
         ],

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.runs.scale import POINTS
 from ttt_cli.views.chart import chart
 from ttt_cli.views.record import (
     best_period,
@@ -58,7 +59,7 @@ def player_view(run: Run, name: str, *, width: int = 60, ascii_only: bool = Fals
         keys, records = run.query("SELECT * FROM players WHERE player = ?", [found.player])
     facts = dict(zip(keys, records[0], strict=True))
     means = [row[columns.index("mean")] for row in rows]
-    shape = shape_line(means, width=width, ascii_only=ascii_only)
+    shape = shape_line(means, unit=run.scale.unit, width=width, ascii_only=ascii_only)
     head = found.player, facts_line(facts, ascii_only=ascii_only), run_line(run)
     table = Rows(columns, rows, (*head, *([shape] if shape else [])), _DECIMALS, frozenset({"player"}))
     return PlayerView(found.player, table, found.note)
@@ -109,8 +110,9 @@ def facts_line(facts: Mapping[str, Any], *, ascii_only: bool = False) -> str:
     return f"{years}, {games} ({record}), {peak}"
 
 
-def shape_line(means: list[float], *, width: int = 60, ascii_only: bool = False) -> str:
-    """The sparkline between the lowest and the highest mean; empty for fewer than two periods."""
+def shape_line(means: list[float], *, unit: str = POINTS, width: int = 60, ascii_only: bool = False) -> str:
+    """The sparkline between the lowest and the highest mean, said to be skills; empty for fewer than two periods."""
     if len(means) < 2:
         return ""
-    return f"{min(means):.0f} {sparkline(means, width=width, ascii_only=ascii_only)} {max(means):.0f}"
+    shape = sparkline(means, width=width, ascii_only=ascii_only)
+    return f"{'skill' if unit == POINTS else 'rating'} {min(means):.0f} {shape} {max(means):.0f} {unit}"

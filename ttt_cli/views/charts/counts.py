@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.charts.histories import drawn_when_idle, year_of
 from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
+from ttt_cli.views.leaders import number_ones
 from ttt_cli.views.scale import axis_title
-from ttt_cli.views.settled import settled_sd
 
 if TYPE_CHECKING:
     import altair as alt
 
     from ttt_cli.runs.run import Run
+    from ttt_cli.views.eligible import Eligible
 
+_FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
 _SHORT: Final = 300  # pixels of height
 _GAMES: Final = """
 SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
 FROM game_rows JOIN periods USING (period_number) GROUP BY year ORDER BY year
 """
 _TOP: Final = """
-SELECT period, period_number, list_avg(best), best[1], leader FROM (
-    SELECT period_number, max(mean, {count:d}) AS best, arg_max(player, mean) AS leader FROM skills
-    WHERE {drawn} AND player IN (SELECT player FROM players WHERE games >= ?) AND coalesce(sd, 0) <= ?
-    GROUP BY period_number HAVING count(*) >= {count:d})
-JOIN periods USING (period_number) ORDER BY period_number
+SELECT period_number, list_avg(max(mean, {count:d})) FROM ({eligible}) WHERE {drawn}
+GROUP BY period_number HAVING count(*) >= {count:d}
 """
 
 
@@ -50,28 +48,25 @@ def games_chart(run: Run) -> alt.LayerChart:
     return finish([bars], "Games per year", f"{run.name} · {total:,.10g} games", height=_SHORT)
 
 
-def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerChart:
-    """The mean skill of the best `count` in every period, and the number one's.
+def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
+    """The mean skill of the best `count` of every period with so many who are eligible, and the number one's of all.
 
-    A player counts from the first to the last game, with `min_games` games or more in the run, while the sd is
-    settled (`ttt_cli.views.settled`); periods with fewer than `count` players are left out, and of many
-    days all but the first of each month. Raises LookupFailed when none is left.
+    Of many days only the first of each month. Raises LookupFailed when no period has `count`.
     """
     import altair as alt
 
-    settled = settled_sd(run)
-    top = _TOP.format(count=count, drawn=drawn_when_idle(run))
-    rows = run.query(top, [min_games, math.inf if settled is None else settled])[1]
-    if not rows:
-        raise LookupFailed(
-            f"no {run.meta.period} has {count} players with {min_games} games in the run",
-            hint="--number and --min-games ask for fewer",
-        )
+    drawn, (eligible, values) = drawn_when_idle(run), limits.always(run)
+    means: dict[int, float] = dict(
+        run.query(_TOP.format(count=count, eligible=eligible, drawn=drawn), values)[1]
+    )
+    if not means:
+        raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_FEWER)
     names = [f"mean of the top {count}", "number one"]
     records: list[dict[str, Any]] = []
-    for period, number, mean, best, player in rows:
+    for number, period, player, best in number_ones(run, limits, drawn):
         common = {"year": year_of(number, run.meta.period), "period": period}
-        records.append({**common, "value": round(mean, 1), "of": names[0], "player": ""})
+        if number in means:
+            records.append({**common, "value": round(means[number], 1), "of": names[0], "player": ""})
         records.append({**common, "value": round(best, 1), "of": names[1], "player": player})
     years = year_axis(records[0]["year"], records[-1]["year"])
     unit = axis_title(run.scale.unit)
@@ -93,6 +88,6 @@ def top_chart(run: Run, *, count: int = 10, min_games: int = 20) -> alt.LayerCha
             tooltip=["of:N", "player:N", "period:N", "value:Q"],
         )
     )
-    sure = "" if settled is None else f" and an sd of at most {settled:g}"
-    note = f"{run.name} · players from their first to their last game, with at least {min_games} games{sure}"
+    words = limits.words()
+    note = f"{run.name}{f' · eligible: {words}' if words else ''}"
     return finish([lines], f"The top {count} through time", note)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import LookupFailed
 from ttt_cli.folding import fold_surname
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.views.eligible import Eligible, eligible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,7 +38,7 @@ def make_figure(
     *,
     other: Run | None = None,
     count: int = 10,
-    min_games: int = 20,
+    limits: Eligible | None = None,
     since: str | None = None,
     every: int = 1,
     progress: Progress = SILENT,
@@ -45,24 +46,25 @@ def make_figure(
     """The figure of a kind in KINDS.
 
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
-    periods. `other`: a second run to compare their skills with. `count`, `min_games`: whose mean `top` is.
+    periods. `other`: a second run to compare their skills with. `limits`: who is eligible to lead (None: by default);
+    `count`: of how many the mean is `top`.
     `since`, `every`: from when on games are foreseen for `calibration`, and how often is learned.
     Raises LookupFailed for names that nobody has, and when there is nothing to show.
     """
     with run:
         if kind == "skills":
-            return _skills(run, names, other, min_games)
+            return _skills(run, names, other, limits)
         if kind == "calibration":
             from ttt_cli.evaluate.reliability import reliability
             from ttt_cli.views.charts.calibration import calibration_chart
 
             chart = calibration_chart(run, reliability(run, since, every, progress=progress))
         else:
-            chart = _chart(run, kind, count, min_games)
+            chart = _chart(run, kind, count, limits)
         return Figure(chart.to_dict(validate=False), (), kind)
 
 
-def _chart(run: Run, kind: str, count: int, min_games: int) -> alt.LayerChart:
+def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.LayerChart:
     from ttt_cli.views.charts.counts import games_chart, top_chart
     from ttt_cli.views.charts.surface import surface_chart
 
@@ -72,11 +74,11 @@ def _chart(run: Run, kind: str, count: int, min_games: int) -> alt.LayerChart:
         case "evidence":
             return surface_chart(run)
         case "top":
-            return top_chart(run, count=count, min_games=min_games)
+            return top_chart(run, count=count, limits=limits or eligible(run))
     raise ValueError(kind)
 
 
-def _skills(run: Run, names: Sequence[str], other: Run | None, min_games: int) -> Figure:
+def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible | None) -> Figure:
     from ttt_cli.views.charts.histories import histories, leading_players
     from ttt_cli.views.charts.skills import skills_chart
 
@@ -84,7 +86,7 @@ def _skills(run: Run, names: Sequence[str], other: Run | None, min_games: int) -
     players = list(dict.fromkeys(item.player for item in found))
     notes = [item.note for item in found if item.note]
     if not names:
-        players = leading_players(run, _LEADERS, min_games) or leading_players(run, _LEADERS, 1)
+        players = leading_players(run, _LEADERS, limits or eligible(run))
         notes.append("no names given: those who led in the most periods")
     if len(players) > MOST_CURVES:
         raise LookupFailed(

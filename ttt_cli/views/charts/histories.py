@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.views.eligible import Eligible
+from ttt_cli.views.leaders import number_ones
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -14,12 +18,6 @@ _EPOCH: Final = {"week": 1970.0, "day": 1970.0}  # years are numbered from 0, th
 _SKILLS: Final = """
 SELECT player, period, period_number, mean, coalesce(sd, 0.0), games, {margin}
 FROM skills WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {drawn}) ORDER BY player, period_number
-"""
-_LEADERS: Final = """
-SELECT player FROM (
-    SELECT period_number, arg_max(player, mean) AS player
-    FROM nodes JOIN players USING (player) WHERE players.games >= ? GROUP BY period_number)
-GROUP BY player ORDER BY count(*) DESC, player LIMIT ?
 """
 
 
@@ -93,6 +91,7 @@ def histories(run: Run, players: Sequence[str]) -> list[History]:
     return [History(player, tuple(points[player])) for player in dict.fromkeys(players) if player in points]
 
 
-def leading_players(run: Run, count: int, min_games: int = 20) -> list[str]:
-    """The players of the highest mean in the most periods, among those who played then and often enough."""
-    return [player for (player,) in run.query(_LEADERS, [min_games, count])[1]]
+def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
+    """The players who are the number one in the most periods."""
+    led = Counter(player for _, _, player, _ in number_ones(run, limits))
+    return sorted(led, key=lambda player: (-led[player], player))[:count]

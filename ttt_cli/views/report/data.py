@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.views.field import ACTIVE_YEARS
+from ttt_cli.views.eligible import Eligible, eligible
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players
-from ttt_cli.views.settled import settled_sd
 from ttt_cli.views.stored_surface import StoredSurface, stored_surface
 
 if TYPE_CHECKING:
-    from ttt_cli.runs.meta import RunMeta
     from ttt_cli.runs.run import Run
 
 
-def report_data(run: Run, budget: int = BUDGET) -> dict[str, Any]:
-    """Periods, players and the evidence surface of a run. `budget`: bytes that histories may take."""
+def report_data(run: Run, limits: Eligible | None = None, budget: int = BUDGET) -> dict[str, Any]:
+    """Periods, players, the limits (None: the usual ones) and the evidence surface of a run.
+
+    `budget`: bytes that histories may take.
+    """
     carried = carried_players(run, budget)
     return {
         "run": run.name,
         "model": run.meta.model,
         "period": run.meta.period,
-        **_periods(run.meta, carried),
-        "activeYears": ACTIVE_YEARS,
-        "maxSd": settled_sd(run),
+        **_periods(run, carried),
+        "limits": asdict(limits or eligible(run)),
         "unit": run.scale.unit,
+        "smoothed": run.meta.kind == "smoothed",
         "hasSd": carried.has_sd,
+        "later": list(carried.later),
         "minGames": carried.min_games,
         "leftOut": carried.left_out,
         "players": carried.players,
@@ -34,24 +37,19 @@ def report_data(run: Run, budget: int = BUDGET) -> dict[str, Any]:
     }
 
 
-def _periods(meta: RunMeta, carried: Carried) -> dict[str, Any]:
+def _periods(run: Run, carried: Carried) -> dict[str, Any]:
     """The first period's number, the labels of all, and each one's place in years as `years[0] + i * years[1]`."""
     from ttt_cli.periods import STEPS_PER_YEAR, label
     from ttt_cli.views.charts.histories import year_of
 
-    period: Any = meta.period
-    first = min((player[5] for player in carried.players), default=0)
-    last = max((_last(player) for player in carried.players), default=-1)
+    period: Any = run.meta.period
+    ((last,),) = run.query("SELECT coalesce(max(period_number), -1) FROM periods")[1]
+    first = min((player[7] for player in carried.players), default=0)
     return {
         "base": first,
         "labels": [label(number, period) for number in range(first, last + 1)],
         "years": [round(year_of(first, period), 6), 1.0 / STEPS_PER_YEAR[period]],
     }
-
-
-def _last(player: list[Any]) -> int:
-    start, offsets, means = player[5:8]
-    return int(start + (offsets[-1] if offsets else len(means) - 1))
 
 
 def _surface(surface: StoredSurface | None) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.views.eligible import Eligible
 from ttt_cli.views.report.data import report_data
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
 from ttt_cli.views.report.players import BUDGET
@@ -33,13 +34,14 @@ _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def report_page(run: Run, *, budget: int = BUDGET) -> str:
+def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGET) -> str:
     """A run as one HTML page that needs nothing else: style, script and data are inside.
 
-    `budget`: bytes that players' histories may take; of a larger run, those who played most are carried.
+    `limits`: who is eligible until the reader changes it (None: by default). `budget`: bytes that players' histories
+    may take; of a larger run, those who played most are carried.
     """
     with run:
-        data = report_data(run, budget)
+        data = report_data(run, limits, budget)
         parts = {
             "title": escape(f"{run.name}: skill histories"),
             "about": escape(f"{run.meta.describe()}; {scale_note(run)}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 BUDGET: Final = 4_800_000  # bytes that all histories may take in the page
-_PLAYER_BYTES: Final = 70
+_PLAYER_BYTES: Final = 78
 _ROW_BYTES: Final = 17
 _MARGIN_BYTES: Final = 7
 _OFFSET_BYTES: Final = 6
@@ -27,25 +28,32 @@ SELECT players.games, count(DISTINCT player), count(*) FROM ({_KEPT}) kept JOIN 
 GROUP BY players.games ORDER BY players.games DESC
 """
 _ROWS: Final = """
-SELECT player, players.games, wins, draws, losses, period_number, mean, coalesce(sd, 0.0), kept.games, {margin}
-FROM ({kept}) kept JOIN players USING (player) WHERE players.games >= ?
-ORDER BY player, period_number
+SELECT player, players.games, wins, draws, losses, opponents, growth, period_number, mean, coalesce(sd, 0.0),
+       kept.games, {margin}
+FROM ({kept}) kept JOIN players USING (player)
+JOIN (SELECT player, sd_rise AS growth FROM spans WHERE "until" IS NULL) USING (player)
+WHERE players.games >= ? ORDER BY player, period_number
 """
+_LATER: Final = (
+    'SELECT any_value(sd_most), any_value(sd_prior), any_value(mean_prior) FROM spans WHERE "until" IS NULL'
+)
 
 
 @dataclass(frozen=True)
 class Carried:
     """The players in a page: those with `min_games` games or more, `left_out` others.
 
-    Each is a list: name, games, wins, draws, losses, first period number, then arrays over the rows: period
-    numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0. Sds are 0 where
-    the system has none (`has_sd`).
+    Each is a list: name, games, wins, draws, losses, opponents, growth, first period number, then arrays over the
+    rows: period numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0. Sds
+    are 0 where the system has none (`has_sd`). After the last row the variance grows by `growth` a period, as
+    `ttt_cli.fitted.later_on` has it; `later` are the largest sd, the prior's sd and its mean, None where there is none.
     """
 
     players: list[list[Any]]
     min_games: float
     left_out: int
-    has_sd: bool = True
+    has_sd: bool
+    later: tuple[float | None, ...]
 
 
 def carried_players(run: Run, budget: int = BUDGET) -> Carried:
@@ -57,10 +65,17 @@ def carried_players(run: Run, budget: int = BUDGET) -> Carried:
     min_games = _threshold(sizes, row_bytes, budget)
     sql = _ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL")
     rows = run.stream(sql, [min_games])[1]
-    players = [_packed(list(group)) for group in _by_player(rows)]
+    scale = run.scale
+    players = [_packed(list(group), scale.slope) for group in _by_player(rows)]
     everyone = sum(count for _, count, _ in sizes)
     ((known,),) = run.query("SELECT count(sd) > 0 FROM spans")[1]
-    return Carried(players, min_games, everyone - len(players), bool(known))
+    most, prior, centre = run.query(_LATER)[1][0]
+    later = (_shown(most, scale.slope), _shown(prior, scale.slope), _shown(centre, scale.slope, scale.shift))
+    return Carried(players, min_games, everyone - len(players), bool(known), later)
+
+
+def _shown(value: float | None, slope: float, shift: float = 0.0) -> float | None:
+    return None if value is None or not math.isfinite(value) else value * slope + shift
 
 
 def _threshold(sizes: Sequence[tuple[Any, ...]], row_bytes: int, budget: int) -> float:
@@ -79,19 +94,18 @@ def _by_player(rows: Iterator[tuple[Any, ...]]) -> Iterator[Iterator[tuple[Any, 
     return (group for _, group in groupby(rows, key=itemgetter(0)))
 
 
-def _packed(rows: list[tuple[Any, ...]]) -> list[Any]:
-    first = rows[0]
-    start = first[5]
-    offsets = [row[5] - start for row in rows]
+def _packed(rows: list[tuple[Any, ...]], slope: float) -> list[Any]:
+    name, *record, growth, start = rows[0][:8]
+    numbers, means, sds, games, margins = list(zip(*rows, strict=True))[7:]
+    offsets = [number - start for number in numbers]
     return [
-        first[0],
-        *(short(value) for value in first[1:5]),
+        name,
+        *map(short, record),
+        float(f"{growth * slope**2:.4g}"),
         start,
         0 if offsets == list(range(len(rows))) else offsets,
-        [short(row[6]) for row in rows],
-        [short(row[7]) for row in rows],
-        [short(row[8]) for row in rows],
-        0 if first[9] is None else [short(row[9]) for row in rows],
+        *(list(map(short, column)) for column in (means, sds, games)),
+        0 if margins[0] is None else list(map(short, margins)),
     ]
 
 

@@ -5,12 +5,12 @@ const LETTERS = { ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", æ: "ae", œ: "o
 const fold = (text) => text.toLowerCase().normalize("NFKD").replace(/[\p{M}'’‘`´]/gu, "")
   .replace(/[øłđðþæœıß]/g, (letter) => LETTERS[letter]).replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 
-const players = D.players.map(([name, games, wins, draws, losses, start, offsets, mean, sd, played, margin], id) => {
+const players = D.players.map(([name, games, wins, draws, losses, opponents, growth, start, offsets, mean, sd, played, margin], id) => {
   const first = start - D.base;
   const at = mean.map((_, i) => first + (offsets ? offsets[i] : i));
   let last = first;
   const latest = at.map((t, i) => (played[i] > 0 ? (last = t) : last));
-  return { id, name, folded: fold(name), games, wins, draws, losses, at, mean, sd, played, latest, margin: margin || null };
+  return { id, name, folded: fold(name), games, wins, draws, losses, opponents, growth, at, mean, sd, played, latest, margin: margin || null };
 });
 
 /** The row of a player's history that holds in period t, -1 outside the first to the last. */
@@ -28,39 +28,71 @@ function rowAt(player, t) {
 
 const yearOf = (t) => D.years[0] + t * D.years[1];
 
-/** Whether row i of a player's history lets the player count in period t. */
-function counts(player, i, t, filter) {
-  return player.sd[i] <= filter.maxSd && (t - player.latest[i]) * D.years[1] <= filter.active + 1e-9;
+const [MOST, PRIOR_SD, PRIOR_MEAN] = D.later;
+
+/** A player's skill in period t, for which row i is the last: on the way to the next row, or after the last game. */
+function skillAt(player, i, t) {
+  const [mean, sd] = [player.mean[i], player.sd[i]];
+  const ahead = t - player.at[i];
+  if (ahead === 0) return { player, i, t, mean, sd };
+  if (i + 1 < player.at.length) return { player, i, t, ...between(player, i, ahead / (player.at[i + 1] - player.at[i])) };
+  return { player, i, t, ...(D.hasSd ? onward(mean, sd, ahead, player.growth) : { mean, sd }) };
 }
 
-/** Players by descending mean in period t, as far as the filter lets them count. */
+/** After a share of the way to the next row: straight on, but a filter does not yet know of games there. */
+function between({ mean, sd }, i, share) {
+  if (!D.smoothed) return { mean: mean[i], sd: sd[i] };
+  return { mean: mean[i] + share * (mean[i + 1] - mean[i]), sd: sd[i] + share * (sd[i + 1] - sd[i]) };
+}
+
+/** So many periods after the last game. */
+function onward(mean, sd, ahead, growth) {
+  const known = PRIOR_SD === null ? 0 : PRIOR_SD ** -2;
+  const told = sd ** -2 - known;
+  const fading = 1 + told * ahead * growth;
+  const precision = known + told / fading;
+  return {
+    mean: PRIOR_MEAN === null ? mean : PRIOR_MEAN + (mean - PRIOR_MEAN) / (fading * sd * sd * precision),
+    sd: Math.min(precision ** -0.5, MOST ?? Infinity),
+  };
+}
+
+const enough = (player, filter) => player.games >= filter.minGames && player.opponents >= filter.minOpponents;
+const active = (player, i, t, filter) => t - player.latest[i] <= Math.round(filter.active / D.years[1]);
+
+/** Players by descending mean in period t, as far as they are eligible. */
 function ranking(t, filter) {
   const rows = [];
   for (const player of players) {
-    if (player.games < filter.minGames) continue;
-    const i = rowAt(player, t);
-    if (i >= 0 && counts(player, i, t, filter)) rows.push({ player, i });
+    if (!enough(player, filter)) continue;
+    const end = player.at.length - 1;
+    const i = t > player.at[end] ? end : rowAt(player, t);
+    if (i < 0 || !active(player, i, t, filter)) continue;
+    const skill = skillAt(player, i, t);
+    if (skill.sd <= filter.maxSd) rows.push(skill);
   }
-  return rows.sort((a, b) => b.player.mean[b.i] - a.player.mean[a.i] || a.player.id - b.player.id);
+  return rows.sort((a, b) => b.mean - a.mean || a.player.id - b.player.id);
 }
 
 /** The first of every period's ranking, or null. One pass over all histories. */
 function leadersByPeriod(filter) {
   const best = new Array(T).fill(null);
   for (const player of players) {
-    if (player.games < filter.minGames) continue;
-    const { at, mean } = player;
+    if (!enough(player, filter)) continue;
+    const { at } = player;
     for (let i = 0; i < at.length; i++) {
-      const until = i + 1 === at.length ? at[i] : at[i + 1] - 1;
-      for (let t = at[i]; t <= until && counts(player, i, t, filter); t++) {
-        if (best[t] === null || mean[i] > best[t].player.mean[best[t].i]) best[t] = { player, i };
+      const until = i + 1 === at.length ? T - 1 : at[i + 1] - 1;
+      for (let t = at[i]; t <= until && active(player, i, t, filter); t++) {
+        const skill = skillAt(player, i, t);
+        if (skill.sd > filter.maxSd) continue;
+        if (best[t] === null || skill.mean > best[t].mean) best[t] = skill;
       }
     }
   }
   return best;
 }
 
-/** Neighbouring periods of one leader put together. */
+/** Neighbouring periods of one leader put together; `best` is the skill in the one of the highest mean. */
 function reigns(filter) {
   const found = [];
   leadersByPeriod(filter).forEach((leader, t) => {
@@ -68,17 +100,17 @@ function reigns(filter) {
     const last = found[found.length - 1];
     if (last && last.player === leader.player && last.to === t - 1) {
       last.to = t;
-      if (leader.player.mean[leader.i] > leader.player.mean[last.i]) last.i = leader.i;
-    } else found.push({ player: leader.player, from: t, to: t, i: leader.i });
+      if (leader.mean > last.best.mean) last.best = leader;
+    } else found.push({ player: leader.player, from: t, to: t, best: leader });
   });
   return found;
 }
 
-/** The highest mean of every player among the periods played and settled, the highest first. */
+/** The highest mean of every player among the periods played and sure enough, the highest first. */
 function peaks(filter) {
   const rows = [];
   for (const player of players) {
-    if (player.games < filter.minGames) continue;
+    if (!enough(player, filter)) continue;
     let best = -1;
     for (let i = 0; i < player.mean.length; i++) {
       if (player.played[i] > 0 && player.sd[i] <= filter.maxSd && (best < 0 || player.mean[i] > player.mean[best])) best = i;

@@ -20,7 +20,7 @@ function filled(node, attributes, children) {
 }
 
 const points = (value) => Math.round(value).toString();
-const spread = (player, i) => (D.hasSd ? points(player.sd[i]) : "");
+const spread = (sd) => (D.hasSd ? points(sd) : "");
 const unitTitle = D.unit === "Elo" ? "rating, Elo" : "skill, points";
 const plain = (value) => String(Math.round(value * 10) / 10);
 const PALETTE = 7;

@@ -1,18 +1,16 @@
-const sdOf = (player, i) => (D.hasSd ? player.sd[i] : null);
+const shown = (sd) => (D.hasSd ? sd : null);
 const TABLES = {
   skills: () => [["player", "period", "mean", "sd", "games", ...(players.some((p) => p.margin) ? ["draw_margin"] : [])],
-    players.flatMap((p) => p.at.map((t, i) => [p.name, D.labels[t], p.mean[i], sdOf(p, i), p.played[i], ...(p.margin ? [p.margin[i]] : [])]))],
+    players.flatMap((p) => p.at.map((t, i) => [p.name, D.labels[t], p.mean[i], shown(p.sd[i]), p.played[i], ...(p.margin ? [p.margin[i]] : [])]))],
   players: () => [["player", "first", "last", "games", "wins", "draws", "losses"],
     players.map((p) => [p.name, D.labels[p.at[0]], D.labels[p.at.at(-1)], p.games, p.wins, p.draws, p.losses])],
   ranking: () => [["period", "rank", "player", "mean", "sd", "games"],
-    ranking(Number(byId("when").value), filter).map(({ player, i }, place) => {
-      const t = Number(byId("when").value);
-      return [D.labels[t], place + 1, player.name, player.mean[i], sdOf(player, i), gamesIn(player, i, t)];
-    })],
+    ranking(Number(byId("when").value), filter).map(({ player, i, t, mean, sd }, place) =>
+      [D.labels[t], place + 1, player.name, mean, shown(sd), gamesIn(player, i, t)])],
   leaders: () => [["first", "last", "player", "peak_mean", "peak_sd", "peak_period"],
-    reigns(filter).map(({ player, from, to, i }) => [D.labels[from], D.labels[to], player.name, player.mean[i], sdOf(player, i), D.labels[player.at[i]]])],
+    reigns(filter).map(({ player, from, to, best }) => [D.labels[from], D.labels[to], player.name, best.mean, shown(best.sd), D.labels[best.t]])],
   peaks: () => [["rank", "player", "period", "mean", "sd", "games"],
-    peaks(filter).map(({ player, i }, place) => [place + 1, player.name, D.labels[player.at[i]], player.mean[i], sdOf(player, i), player.games])],
+    peaks(filter).map(({ player, i }, place) => [place + 1, player.name, D.labels[player.at[i]], player.mean[i], shown(player.sd[i]), player.games])],
   evidence: () => [[...D.surface.keys, "log_evidence"],
     D.surface.values.flatMap((row, j) => row.map((value, i) => [D.surface.x[i], D.surface.y[j], value]))],
 };

@@ -16,7 +16,7 @@ function cell(value) {
 }
 
 function show(id, heads, rows, more = 0) {
-  const parts = rows.length ? [table(heads, rows)] : [element("p", {}, "Nobody counts under these conditions.")];
+  const parts = rows.length ? [table(heads, rows)] : [element("p", {}, "Nobody is eligible within these limits.")];
   if (more > 0) parts.push(element("p", { class: "help" }, `and ${more.toLocaleString("en")} more in the download`));
   byId(id).replaceChildren(...parts);
 }

@@ -1,0 +1,101 @@
+"""One run has one number one in a period, whoever asks: the command line, figures, pages, Python."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+import ttt_cli
+from ttt_cli.cli import main
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.views.charts.figure import make_figure
+from ttt_cli.views.eligible import eligible
+from ttt_cli.views.report.data import report_data
+from ttt_cli.views.top import ranking
+
+NODE = shutil.which("node")
+DATA_SCRIPT = ROOT / "ttt_cli" / "views" / "report" / "assets" / "data.js"
+ASKED: tuple[dict[str, Any], ...] = (
+    {},
+    {"min_games": 5, "active": 0.0},
+    {"everyone": True, "min_opponents": 2},
+    {"max_sd": 110.0, "active": 10.0},
+)
+# What the page does when it is opened, without the page.
+LEADERS = """
+const filter = { minGames: D.limits.min_games, minOpponents: D.limits.min_opponents,
+                 maxSd: D.limits.max_sd ?? Infinity, active: D.limits.active ?? Infinity };
+const firsts = D.labels.map((label, t) => [label, ranking(t, filter)[0]?.player.name]).filter(([, name]) => name);
+const reigning = reigns(filter).flatMap(({ player, from, to }) =>
+  D.labels.slice(from, to + 1).map((label) => [label, player.name]));
+console.log(JSON.stringify({ firsts, reigning }));
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    path = tmp_path_factory.mktemp("sample") / "classics.ttt"
+    assert main.run(["fit", str(ROOT / "sample_pgn" / "classics.pgn"), "-o", str(path), "-q"]) == 0
+    return open_run(path)
+
+
+def command_line(run: Run, capsys: pytest.CaptureFixture[str], limits: dict[str, Any]) -> dict[str, str]:
+    flags = [
+        part
+        for key, value in limits.items()
+        for part in ([f"--{key.replace('_', '-')}"] + ([] if value is True else [str(value)]))
+    ]
+    assert main.run(["top", "-r", str(run.path), "--leaders", "--each", "-f", "csv", *flags]) == 0
+    return {row["period"]: row["player"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+
+
+def on_the_page(run: Run, limits: dict[str, Any], folder: Path) -> dict[str, dict[str, str]]:
+    assert NODE
+    data = json.dumps(report_data(run, eligible(run, **limits)))
+    page = f"const document = {{ getElementById: () => ({{ textContent: {json.dumps(data)} }}) }};\n"
+    script = folder / "leaders.js"
+    script.write_text(page + DATA_SCRIPT.read_text(encoding="utf-8") + LEADERS, encoding="utf-8")
+    done = subprocess.run([NODE, script], capture_output=True, text=True, encoding="utf-8", check=True)
+    return {key: dict(pairs) for key, pairs in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("limits", ASKED)
+def test_every_view_names_the_same_number_one(
+    run: Run, limits: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = command_line(run, capsys, limits)
+    assert len(found) > 70
+    asked = eligible(run, **limits)
+    best = {year: next(iter(ranking(run, year, asked, 1).rows))[1] for year in found}
+    assert best == found
+    python = ttt_cli.leaders(run, **limits)
+    assert dict(zip(python["period"], python["player"], strict=True)) == found
+    assert ttt_cli.top(run, "1900", 1, **limits)["player"].tolist() == [found["1900"]]
+    text = json.dumps(make_figure(run, "top", limits=asked).spec)
+    drawn = re.findall(r'"period": "(\d+)", "value": [\d.]+, "of": "number one", "player": "([^"]+)"', text)
+    assert dict(drawn) == found
+    if NODE:
+        assert on_the_page(run, limits, tmp_path) == {"firsts": found, "reigning": found}
+
+
+def test_the_number_ones_of_the_sample_are_sensible(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eichborn beat one opponent many times, Daniuszewski played two games in 1907: neither led the world."""
+    led = command_line(run, capsys, {})
+    assert {name.partition(",")[0] for name in led.values()} == {
+        "Staunton", "Morphy", "Paulsen", "Steinitz", "Zukertort", "Lasker", "Capablanca", "Alekhine", "Botvinnik",
+        "Fine",
+    }  # fmt: skip
+    assert [led[year].partition(",")[0] for year in ("1852", "1857", "1907")] == [
+        "Morphy",
+        "Morphy",
+        "Lasker",
+    ]
