@@ -27,7 +27,7 @@ colours off, `COLUMNS` sets the width of tables.
 | 1 | unexpected failure (`-v`, or `TTT_DEBUG=1`, shows where) |
 | 2 | usage, config, a name that is not there or not unique, a run that cannot be used |
 | 3 | input data that cannot be read or yields nothing |
-| 4 | written, but not converged |
+| 4 | written, but not converged; of `ttt compare` also: without the systems that were lost |
 | 130 | interrupted |
 | 141 | the reader of a pipe went away |
 """

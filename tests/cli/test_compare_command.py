@@ -106,6 +106,42 @@ def test_a_tuned_config_is_there_before_the_test_begins(
     assert configure("tuned/trueskill.yaml").params != configure("trueskill").params
 
 
+def test_a_lost_system_is_told_beside_the_others(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "bad.yaml").write_text("model: {name: ttt, draw_margin: 0}\n")
+    (here / "games.csv").write_text(
+        "\n".join(["date,white,black,result", *LINES, "1854,a,b,1/2", "1855,a,b,1-0"])
+    )
+    asked = ["--games", "games.csv", "--test-from", "1855"]
+    assert main.run(["compare", "elo", "bad.yaml", *asked, "-f", "json"]) == 4
+    out, err = capsys.readouterr()
+    assert [(row["system"], row["log_loss"] is None) for row in json.loads(out)] == [
+        ("elo", False), ("bad", True),
+    ]  # fmt: skip
+    assert err.startswith("bad: LOST: draw_margin is 0")
+    assert "\nhint: " in err
+    assert main.run(["compare", "elo", *asked, "-q"]) == 0
+    assert main.run(["compare", "bad.yaml", *asked]) == 2
+
+
+def test_an_interrupt_shows_the_systems_that_are_done(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foresee = Forecaster.foresee
+
+    def interrupted(forecaster: Forecaster, *args: int) -> object:
+        if forecaster.model.NAME == "glicko":
+            raise KeyboardInterrupt
+        return foresee(forecaster, *args)
+
+    monkeypatch.setattr(Forecaster, "foresee", interrupted)
+    assert main.run(["compare", "elo", "glicko", "-f", "json"]) == 130
+    out, err = capsys.readouterr()
+    assert [(row["system"], row["note"]) for row in json.loads(out)] == [
+        ("elo", None), ("glicko", "interrupted before it was done"),
+    ]  # fmt: skip
+    assert err.endswith("glicko: LOST: interrupted before it was done\n\ninterrupted\n")
+
+
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,11 @@ from tests.builders import make_games
 from ttt_cli import api
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.evaluate.compare import System, TuneOptions, compare, later_half
-from ttt_cli.evaluate.forecast import forecast
+from ttt_cli.evaluate.forecast import Forecaster, forecast
 from ttt_cli.evaluate.scores import score
 from ttt_cli.evaluate.simulate import Plan, simulate
 from ttt_cli.evaluate.standings import Standings
+from ttt_cli.models import information
 from ttt_cli.progress import Bar
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -176,24 +178,101 @@ def test_what_cannot_be_compared(timeline: Timeline) -> None:
     assert caught.value.where == "bad"
 
 
-def test_progress_ends_at_its_total(timeline: Timeline) -> None:
-    class Recorder:
-        done = 0.0
-        notes: list[str] = []  # noqa: RUF012
+class Recorder:
+    """Progress that remembers, by task, the total, what was done, and the notes."""
 
-        @contextmanager
-        def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-            self.total = total
-            yield self
+    def __init__(self) -> None:
+        self.totals: dict[str, float | None] = {}
+        self.done: dict[str, float] = {}
+        self.notes: dict[str, list[str]] = {}
 
-        def advance(self, amount: float = 1, note: str = "") -> None:
-            self.done += amount
-            self.notes.append(note)
+    @contextmanager
+    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
+        self.totals[label], self.done[label], self.notes[label] = total, 0.0, []
+        yield Recorded(self, label)
 
+
+class Recorded:
+    def __init__(self, recorder: Recorder, label: str) -> None:
+        self.recorder, self.label = recorder, label
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self.recorder.done[self.label] += amount
+        self.recorder.notes[self.label].append(note)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_system_has_a_bar_that_ends_at_its_total(timeline: Timeline, jobs: int) -> None:
     recorder = Recorder()
-    compare(timeline, SYSTEMS[2:], "1858", every=3, tuning=TuneOptions(evaluations=10), progress=recorder)
-    assert recorder.done == recorder.total == 10 + 4 + 1
-    assert recorder.notes[0] == "filter tuned"
+    systems = [SYSTEMS[2], system("other", "elo")]
+    tuning = TuneOptions(evaluations=10)
+    compare(timeline, systems, "1858", every=3, tuning=tuning, jobs=jobs, progress=recorder)
+    assert recorder.totals == recorder.done == {"filter": 10 + 4 + 1, "other ": 10 + 4 + 1}
+    for notes in recorder.notes.values():
+        tried = notes.index("tuned")
+        assert tried >= 10
+        assert all(note.startswith("tuning: log-loss 0.") for note in notes[:tried])
+
+
+BAD = system("bad", draw_margin=0.0)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_system_that_cannot_take_the_games_is_lost_alone(timeline: Timeline, jobs: int) -> None:
+    alone = compare(timeline, SYSTEMS[2:], "1858")
+    found = compare(timeline, [BAD, SYSTEMS[2]], "1858", jobs=jobs)
+    (entry,), (lost,) = found.entries, found.lost
+    assert np.array_equal(entry.probabilities, alone.entries[0].probabilities)
+    assert (lost.system, found.interrupted) == (BAD, False)
+    assert "draw" in lost.reason
+    assert lost.hint
+
+
+def test_a_program_error_in_one_system_costs_no_other(
+    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Forecaster, "foresee", raising_for("trueskill", ZeroDivisionError("by zero\nmore")))
+    found = compare(timeline, [SYSTEMS[2], system("other", "elo")], "1858")
+    assert [entry.system.name for entry in found.entries] == ["other"]
+    assert [(lost.system.name, lost.reason) for lost in found.lost] == [
+        ("filter", "unexpected ZeroDivisionError: by zero")
+    ]
+
+
+def raising_for(model: str, error: BaseException) -> Callable[..., Any]:
+    """Forecasts as they are, but an error for one model."""
+    foresee = Forecaster.foresee
+
+    def raising(forecaster: Forecaster, *args: Any) -> Any:
+        if model == forecaster.model.NAME:
+            raise error
+        return foresee(forecaster, *args)
+
+    return raising
+
+
+def test_an_interrupt_keeps_the_systems_that_are_done(
+    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Forecaster, "foresee", raising_for("elo", KeyboardInterrupt()))
+    found = compare(timeline, [SYSTEMS[2], system("e", "elo"), system("g", "glicko")], "1858", jobs=1)
+    assert found.interrupted
+    assert [entry.system.name for entry in found.entries] == ["filter"]
+    assert [lost.system.name for lost in found.lost] == ["e", "g"]
+    with pytest.raises(KeyboardInterrupt):
+        compare(timeline, [system("e", "elo")], "1858", jobs=1)
+
+
+def test_forecasts_stand_where_the_evidence_cannot_be_had(
+    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(information, "LEAST_CORE", 0)
+    monkeypatch.setattr(information, "MOST_CORE", 0)
+    found = compare(timeline, [system("w", "whr")], "1858")
+    (entry,) = found.entries
+    assert math.isnan(entry.log_evidence)
+    assert (entry.note or "").startswith("no log-evidence: exact deviations of")
+    assert found.lost == ()
 
 
 def test_evidence_is_not_a_number_where_a_system_has_none() -> None:

@@ -71,6 +71,7 @@ def test_no_neighbour_is_better(timeline: Timeline) -> None:
 def test_what_changes_nothing_is_left_alone(timeline: Timeline) -> None:
     found = tuned(timeline, "elo", evaluations=15)
     assert not set(found.values) & {"prior_mean", "alpha", "k_limit", "new_games", "top_rating"}
+    assert "prior_mean" not in tuned(timeline, "whr", evaluations=15).values
     held = tuned(timeline, "ttt", evaluations=15, tau=0.0)
     assert not set(held.values) & {"prior_sd", "prior_mean", "tau"}
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.executors import WorkerLost, run_chains
+from ttt_cli.evaluate.executors import WorkerLost, run_chains, tell
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 
@@ -49,6 +49,15 @@ class Obeying:
                 os._exit(7)
             case "wait":
                 Event().wait()
+        return item
+
+
+class Telling:
+    """Tells of its way through a step."""
+
+    def step(self, item: int, *, fresh: bool) -> int:
+        tell("half")
+        tell("nearly")
         return item
 
 
@@ -101,6 +110,38 @@ def test_a_process_that_dies_is_an_error_after_the_results_that_were_there(order
         seen.extend(run_chains(Obeying(), [["a", "b", order]], 2))
     assert seen == ["a", "b"]
     assert "memory" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_step_that_fails_costs_the_rest_of_its_chain_only(jobs: int) -> None:
+    lost: list[tuple[str, Exception]] = []
+    chains = [["a", "refuse", "b"], ["c", "d"], ["odd"], ["e", "f"]]
+    results = run_chains(Obeying(), chains, jobs, on_lost=lambda item, error: lost.append((item, error)))
+    assert sorted(results) == ["a", "c", "d", "e", "f"]
+    assert {item: str(error).partition(":")[2] for item, error in lost} == {
+        "refuse": " refused", "odd": " odd" if jobs > 1 else "",
+    }  # fmt: skip
+
+
+@needs_signals
+@pytest.mark.parametrize(("order", "how"), [("die", "SIGKILL"), ("leave", "exit code 7")])
+def test_another_process_takes_the_place_of_one_that_dies(order: str, how: str) -> None:
+    lost: list[tuple[str, str]] = []
+    chains = [[order, "x"], ["a", order, "x"], ["b", "c"], ["d"], [order]]
+    results = run_chains(Obeying(), chains, 2, on_lost=lambda item, error: lost.append((item, str(error))))
+    assert sorted(results) == ["a", "b", "c", "d"]
+    assert [item for item, _ in lost] == [order] * 3
+    assert all(how in why for _, why in lost)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_steps_are_heard_before_they_are_done(jobs: int) -> None:
+    heard: list[tuple[int, str]] = []
+    results = run_chains(Telling(), [[1, 2], [3]], jobs, on_told=lambda *told: heard.append(told))
+    for result in results:
+        assert [message for item, message in heard if item == result] == ["half", "nearly"]
+    assert sorted(item for item, _ in heard) == [1, 1, 2, 2, 3, 3]
+    tell("nobody")
 
 
 def test_closing_the_results_ends_processes_that_still_work() -> None:

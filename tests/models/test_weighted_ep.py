@@ -244,23 +244,6 @@ def test_nodes_without_games_hold_what_is_foreseen():
     assert (ahead.mean[newcomer], ahead.sd[newcomer]) == (1200, 150)
 
 
-@pytest.mark.parametrize("start", [False, True])
-def test_what_is_foreseen_late_needs_no_fits_of_the_past(start):
-    """One fit a period, from nothing or from a fit of an earlier part under other numbers."""
-    rows = random_rows(15, games=40, years=8, odds=True)
-    timeline, fit = fitted(rows)
-    earlier = weighted_ep.fit(timeline.until(3), weighted_ep.Params(white_advantage=9), EXACT)
-    found = weighted_ep.foresee(timeline, weighted_ep.Params(**PARAMS), EXACT, 5, earlier if start else None)
-    late = slice(int(timeline.node_start[5]), None)
-    chain, whole = found.chains["skill"], fit.chains["skill"]
-    assert chain.before_mean[late] == pytest.approx(whole.before_mean[late], abs=1e-7)
-    assert chain.before_sd[late] == pytest.approx(whole.before_sd[late], abs=1e-7)
-    assert np.isnan(chain.before_mean[: late.start]).all()
-    assert math.isnan(found.log_evidence)
-    everything = weighted_ep.foresee(timeline, weighted_ep.Params(**PARAMS), EXACT, 0)
-    assert everything.log_evidence == pytest.approx(fit.log_evidence, abs=1e-7)
-
-
 def test_no_games_at_all():
     timeline, fit = fitted([])
     assert timeline.n_nodes == 0

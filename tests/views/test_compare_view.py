@@ -11,7 +11,7 @@ from handmade import RECORDS, games_of
 
 from ttt_cli.api import configure
 from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.evaluate.compare import Comparison, Entry, System
+from ttt_cli.evaluate.compare import Comparison, Entry, Lost, System
 from ttt_cli.evaluate.compare_tune import TunedSystem, TunePlan
 from ttt_cli.evaluate.standings import Standings
 from ttt_cli.models.resolve import resolve
@@ -20,6 +20,7 @@ from ttt_cli.views.compare import (
     calibration_rows,
     group_rows,
     long_rows,
+    note_lines,
     overall_rows,
     tuned_config,
     tuning_lines,
@@ -116,6 +117,30 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
     row = dicts(overall_rows(Standings(tuned)))[0]
     assert (row["tuned_by"], row["tuning_evaluations"], row["tuning_seconds"]) == ("score", 42, 3.0)
     assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
+
+
+def test_how_often_systems_were_fitted_while_tuning_is_told() -> None:
+    score = TunedSystem("score", {}, {}, -1.0, -0.9, 42, reached=True)
+    tuned = comparison(entry("a", 0.5, tuned=score), plan=TunePlan(0, 1, 3, 100))
+    assert next(tuning_lines(tuned)) == (
+        "tuned on the games of 1857 to 1857, smoothed systems fitted anew every 3 years:"
+    )
+
+
+def test_a_lost_system_has_a_row_that_says_so() -> None:
+    lost = Lost(entry("gone", 0.5).system, "too large", "try less")
+    found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))
+    for rows in (overall_rows(Standings(found)), long_rows(Standings(found), ["decade"], calibrated=True)):
+        gone = [row for row in dicts(rows) if row["system"] == "gone"]
+        assert len(gone) == 1
+        assert gone[0].pop("note") == "too large"
+        assert {key: value for key, value in gone[0].items() if value is not None}.keys() <= {
+            "system", "by", "group",
+        }  # fmt: skip
+        assert dicts(rows)[0]["note"] == "no log-evidence: why"
+    assert list(note_lines(found)) == ["a: no log-evidence: why", "gone: LOST: too large", "hint: try less"]
+    both = replace(found, entries=(), lost=(lost, replace(lost, system=entry("away", 0.5).system)))
+    assert list(note_lines(both)) == ["gone, away: LOST: too large", "hint: try less"]
 
 
 def test_a_tuned_config_reads_back() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import emit, on_terminal, say
+from ttt_cli.cli.console import QUIET, emit, on_terminal, say
 from ttt_cli.cli.options import format_option, output_option, run_option, set_option, verbosity_options
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ttt_cli.evaluate.grouping import By
     from ttt_cli.timeline import Timeline
 
-NOT_CONVERGED = 4
+NOT_WHOLE = 4
 
 
 @click.command("compare")
@@ -30,7 +30,9 @@ NOT_CONVERGED = 4
     "--test-from", "since", metavar="YEAR", help="The first period to foresee; default the later half."
 )
 @click.option(
-    "--every", type=click.IntRange(min=1), default=1, help="Fit smoothed systems anew after so many periods."
+    "--every",
+    type=click.IntRange(min=1),
+    help="Fit smoothed systems anew after so many periods; default 1, on large data more (told).",
 )
 @click.option("--tune", is_flag=True, help="Tune every system on the games before the test.")
 @click.option(
@@ -61,7 +63,7 @@ def command(
     run: str | None,
     files: tuple[str, ...],
     since: str | None,
-    every: int,
+    every: int | None,
     tune: bool,
     tune_by: str | None,
     tune_from: str | None,
@@ -78,7 +80,8 @@ def command(
 
     CONFIG is a path or the name of a shipped config; `all` is every shipped one. Each period is foreseen from the
     games of earlier periods only, then learned. The best system stands first; the others show how far behind they
-    are, with the standard error of that. Exit code 4: some fits did not converge.
+    are, with the standard error of that. A system that cannot take the games, or whose process dies, is lost; the
+    others go on. An interrupt shows those that are done. Exit code 4: some fits did not converge, or a system was lost.
     """
     asked = (tune_by, tune_from, evaluations, tuned_to)
     if not tune and any(option is not None for option in asked):
@@ -100,7 +103,10 @@ def command(
     _show(found, bys, calibration, fmt, out)
     if folder:
         say(f"tuned configs written to {folder}")
-    context.exit(0 if all(entry.converged for entry in found.entries) else NOT_CONVERGED)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    whole = not found.lost and all(entry.converged for entry in found.entries)
+    context.exit(0 if whole else NOT_WHOLE)
 
 
 def _timeline(
@@ -127,9 +133,17 @@ def _tuning(by: str | None, since: str | None, evaluations: int | None) -> TuneO
 
 def _show(found: Comparison, bys: tuple[By, ...], calibrated: bool, fmt: str | None, out: str) -> None:
     from ttt_cli.evaluate.standings import Standings
-    from ttt_cli.views.compare import calibration_rows, group_rows, long_rows, overall_rows, tuning_lines
+    from ttt_cli.views.compare import (
+        calibration_rows,
+        group_rows,
+        long_rows,
+        note_lines,
+        overall_rows,
+        tuning_lines,
+    )
 
     say(*tuning_lines(found))
+    say(*note_lines(found), level=QUIET)
     standings = Standings(found)
     for_the_eye = out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
     if (bys or calibrated) and not for_the_eye:

@@ -20,7 +20,7 @@ from ttt_cli.evaluate.tune import SCALES, Landscape
 from ttt_cli.fitted import Fit
 from ttt_cli.models.params import Params
 from ttt_cli.models.resolve import Resolved
-from ttt_cli.progress import SILENT
+from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.timeline import Timeline
 
 Criterion = Literal["score", "evidence"]
@@ -65,16 +65,19 @@ class TunedSystem:
     reached: bool
 
 
-def tune_system(timeline: Timeline, resolved: Resolved, plan: TunePlan) -> TunedSystem:
+def tune_system(
+    timeline: Timeline, resolved: Resolved, plan: TunePlan, *, progress: Progress = SILENT
+) -> TunedSystem:
     """The parameters of the system that suit the games before the test best."""
     past = timeline.until(plan.until)
-    if plan.by == "evidence" and (keys := _evidence_keys(past, resolved)):
-        return _by_evidence(past, resolved, keys)
-    return _by_score(past, resolved, plan)
+    with progress.task("tuning", plan.evaluations, "fits") as bar:
+        if plan.by == "evidence" and (keys := _evidence_keys(past, resolved)):
+            return _by_evidence(past, resolved, keys, bar)
+        return _by_score(past, resolved, plan, bar)
 
 
-def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan) -> TunedSystem:
-    foresight = _Foresight(past, resolved, plan)
+def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
+    foresight = _Foresight(past, resolved, plan, bar)
     best = _Best(foresight)
     numbers = foresight.worked_out()
     best.begin(free_coordinates(resolved.params, numbers), numbers)
@@ -163,8 +166,8 @@ def _stepped(one: Coordinate, value: float) -> float:
 class _Foresight:
     """The mean log-loss with which a system foresees the games of the years before the test."""
 
-    def __init__(self, past: Timeline, resolved: Resolved, plan: TunePlan) -> None:
-        self._past, self._resolved, self._plan = past, resolved, plan
+    def __init__(self, past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> None:
+        self._past, self._resolved, self._plan, self._bar = past, resolved, plan, bar
         self._near: dict[int, Fit] = {}
         scored = slice(int(past.game_start[plan.since]), None)
         self._scored = past.outcome[scored], past.weight[scored]
@@ -181,8 +184,11 @@ class _Foresight:
                 for step, stop in blocks(self._past, self._plan.since, self._plan.every)
             ]
         except (TttError, ValidationError):
+            self._bar.advance(1, "tuning")
             return math.inf
-        return -score(np.concatenate(parts), *self._scored).per_game
+        loss = -score(np.concatenate(parts), *self._scored).per_game
+        self._bar.advance(1, f"tuning: log-loss {loss:.4f}")
+        return loss
 
     def worked_out(self) -> dict[str, Any]:
         """The parameters as numbers, from the games before those that are scored."""
@@ -206,11 +212,10 @@ def _evidence_keys(past: Timeline, resolved: Resolved) -> list[str]:
     return keys if set(keys) <= set(LENGTHS) else []
 
 
-def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str]) -> TunedSystem:
-    with SILENT.task("tuning") as bar:
-        landscape = Landscape(resolved, past, keys, lambda _: None, bar)
-        low, high = np.array([one.bounds for one in landscape.coordinates]).T
-        top = climb(landscape.look, landscape.begin, low, high)
+def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str], bar: Bar) -> TunedSystem:
+    landscape = Landscape(resolved, past, keys, lambda _: None, bar)
+    low, high = np.array([one.bounds for one in landscape.coordinates]).T
+    top = climb(landscape.look, landscape.begin, low, high)
     return TunedSystem(
         by="evidence",
         start=landscape.configured,

@@ -6,9 +6,11 @@ import os
 import pickle
 import signal
 import traceback
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -36,43 +38,91 @@ class WorkerLost(TttError):
     """A process ended before its work did."""
 
 
+OnTold = Callable[[Any, Any], object]  # (item, message)
+OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
+
+_listeners: list[Callable[[Any], object]] = []
+
+
+def tell(message: object) -> None:
+    """Called by a step: hand a message (picklable) to the `on_told` of the call that makes it, if there is one."""
+    for listener in _listeners:
+        listener(message)
+
+
 def run_chains(
-    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int
+    worker: Worker[Item, Result],
+    chains: Iterable[Sequence[Item]],
+    jobs: int,
+    *,
+    on_told: OnTold = lambda *_: None,
+    on_lost: OnLost | None = None,
 ) -> Generator[Result, None, None]:
     """Results of all items, each as soon as it is there.
 
     Items of one chain are done in order by one worker, so results do not depend on `jobs`.
     `jobs` 1 works in this process, more in as many others, which end with this generator, however that comes.
-    Raises what a step raises, after the results that were there; WorkerLost when a process dies.
+    `on_told(item, message)` hears what a step has to `tell` before it is done. A step that raises, or whose process
+    dies (WorkerLost), costs the rest of its chain: `on_lost(item, error)` hears of it, and the other chains go on.
+    Without `on_lost` the error is raised, after the results that were there.
     """
-    waiting = [chain for chain in chains if chain]
+    waiting = iter([chain for chain in chains if chain])
     if jobs <= 1:
-        for item, fresh in _tasks(iter(waiting)):
-            yield worker.step(item, fresh=fresh)
+        yield from _work_here(worker, waiting, on_told, on_lost)
         return
     with ExitStack() as stack:
-        with _interrupts_held():
-            crew = [stack.enter_context(_member()) for _ in range(min(jobs, len(waiting)))]
         begin = pickle.dumps(worker)
-        for member in crew:
+
+        def hire() -> _Member:
+            with _interrupts_held():
+                member = stack.enter_context(_member())
             member.send_bytes(begin)
-        yield from _share(crew, iter(waiting))
+            return member
+
+        yield from _Crew(hire, waiting, on_told, on_lost).work(jobs)
 
 
-def _tasks(waiting: Iterator[Sequence[Item]]) -> Iterator[tuple[Item, bool]]:
-    """The items of one chain after the other, and whether each begins one; several may take from `waiting`."""
+def _work_here(
+    worker: Worker[Item, Result], waiting: Iterator[Sequence[Item]], on_told: OnTold, on_lost: OnLost | None
+) -> Iterator[Result]:
     for chain in waiting:
         for position, item in enumerate(chain):
-            yield item, position == 0
+            try:
+                with _listening(partial(on_told, item)):
+                    result = worker.step(item, fresh=position == 0)
+            except Exception as error:
+                if on_lost is None:
+                    raise
+                on_lost(item, error)
+                break
+            yield result
+
+
+@contextmanager
+def _listening(listener: Callable[[Any], object]) -> Iterator[None]:
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A message of a step that is still at work."""
+
+    message: Any
 
 
 @dataclass
 class _Member:
-    """A process at work, and the pipe to it."""
+    """A process at work, the pipe to it, the item it has and those of its chain that are to follow."""
 
     process: BaseProcess
     pipe: Connection
     proved: bool = field(default=False)
+    item: Any = None
+    rest: Iterator[Any] = field(default_factory=lambda: iter(()))
 
     def send_bytes(self, message: bytes) -> None:
         try:
@@ -81,7 +131,7 @@ class _Member:
             raise self._lost() from error
 
     def receive(self) -> Any:
-        """What a step gave, or the exception that it ended with or that the process ended without it."""
+        """What a step told or gave, or the exception that it ended with or that the process ended without it."""
         try:
             result = self.pipe.recv()
         except (EOFError, OSError):
@@ -100,28 +150,63 @@ class _Member:
         return WorkerLost(f"one of the processes that do the work ended by itself ({how})", hint=hint)
 
 
-def _share(crew: Sequence[_Member], waiting: Iterator[Sequence[Item]]) -> Iterator[Any]:
-    tasks = {member.pipe: _tasks(waiting) for member in crew}
-    busy: dict[Any, _Member] = {}
+@dataclass
+class _Crew:
+    """The processes that share the chains; see `run_chains`."""
 
-    def employ(member: _Member) -> None:
-        if (task := next(tasks[member.pipe], None)) is not None:
-            member.send_bytes(pickle.dumps(task))
-            busy[member.pipe] = member
+    hire: Callable[[], _Member]
+    waiting: Iterator[Sequence[Any]]
+    on_told: OnTold
+    on_lost: OnLost | None
+    busy: dict[Any, _Member] = field(default_factory=dict)
 
-    for member in crew:
-        employ(member)
-    while busy:
-        ready = [busy.pop(pipe) for pipe in wait(list(busy))]
-        outcomes = [(member, member.receive()) for member in ready]
-        failures = [outcome for _, outcome in outcomes if isinstance(outcome, BaseException)]
-        for member, outcome in outcomes:
-            if not isinstance(outcome, BaseException):
-                if not failures:
-                    employ(member)
-                yield outcome
-        if failures:
-            raise failures[0]
+    def work(self, jobs: int) -> Iterator[Any]:
+        """Results in the order in which they come."""
+        for chain in list(islice(self.waiting, jobs)):
+            self._begin(self.hire(), chain)
+        while self.busy:
+            ready = [self.busy.pop(pipe) for pipe in wait(list(self.busy))]
+            outcomes = [(member, member.receive()) for member in ready]
+            failures = [outcome for _, outcome in outcomes if isinstance(outcome, Exception)]
+            stopped = self.on_lost is None and bool(failures)
+            for member, outcome in outcomes:
+                if isinstance(outcome, _Told):
+                    self.on_told(member.item, outcome.message)
+                    self.busy[member.pipe] = member
+                elif isinstance(outcome, Exception):
+                    if not stopped:
+                        self._go_on_without(member, outcome)
+                else:
+                    if not stopped:
+                        self._employ(member)
+                    yield outcome
+            if stopped:
+                raise failures[0]
+
+    def _begin(self, member: _Member, chain: Sequence[Any]) -> None:
+        member.rest = iter([(item, position == 0) for position, item in enumerate(chain)])
+        self._employ(member)
+
+    def _employ(self, member: _Member) -> None:
+        """Give a member the next item of its chain, or of the next chain."""
+        task = next(member.rest, None)
+        if task is None:
+            if (chain := next(self.waiting, None)) is not None:
+                self._begin(member, chain)
+            return
+        member.item = task[0]
+        member.send_bytes(pickle.dumps(task))
+        self.busy[member.pipe] = member
+
+    def _go_on_without(self, member: _Member, error: Exception) -> None:
+        """Give up a chain; if its process is gone, another takes its place."""
+        assert self.on_lost is not None
+        self.on_lost(member.item, error)
+        member.rest = iter(())
+        if not isinstance(error, WorkerLost):
+            self._employ(member)
+        elif (chain := next(self.waiting, None)) is not None:
+            self._begin(self.hire(), chain)
 
 
 @contextmanager
@@ -162,6 +247,7 @@ def _serve(pipe: Connection) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     try:
         worker = pipe.recv()
+        _listeners.append(lambda message: pipe.send(_Told(message)))
         while True:
             item, fresh = pipe.recv()
             pipe.send(_outcome(worker, item, fresh))

@@ -24,7 +24,10 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
-ROUGH: Final = 0.1  # points: with a tolerance of more slopes may be what they are
+ROUGH: Final = 0.1  # points: with a tolerance of more slopes may be what they are,
+STILL: Final = (
+    0.01  # but steps are then to be below this: scores of different starts agree to 1e-7 nats a game
+)
 EXACTNESS: Final = 1e-2  # of the first steps; later as exact as the slopes are small
 STEPS: Final = 10_000  # of conjugate gradients, at most
 HALVINGS: Final = 40
@@ -124,13 +127,14 @@ def maximise(
     """Climb from `start` until all slopes are below `FLAT` and the next step below `tol` points.
 
     The remaining error is the largest part of that step, which Newton's method would still go. With a `tol` above
-    `ROUGH` only the step counts: no curvature changes by more than a factor of e over one natural unit (174 points),
-    so that a step of a few points leaves less than a tenth of itself. No step goes further than `FARTHEST`: from a bad
-    start the density is so flat that the method would leave the numbers there are.
+    `ROUGH` the step alone counts, and is to be below `STILL`: no curvature changes by more than a factor of e over one
+    natural unit (174 points), so that a step of a few points leaves less than a tenth of itself. No step goes further
+    than `FARTHEST`: from a bad start the density is so flat that the method would leave the numbers there are.
     """
     rating, value = start, posterior.at(start)
     step = posterior.step(EXACTNESS)
     trace: list[tuple[float, float]] = []
+    rough = tol > ROUGH
     converged, remaining = False, np.inf
     while not converged and len(trace) < max_sweeps:
         step = step * min(1.0, FARTHEST / max(_largest(step), FARTHEST))
@@ -138,7 +142,7 @@ def maximise(
         slope = _largest(posterior.gradient)
         step = posterior.step(min(EXACTNESS, slope))
         remaining = SAFETY * _largest(step) * ELO_SCALE
-        converged = (slope <= FLAT or tol > ROUGH) and remaining < tol
+        converged = remaining < STILL if rough else slope <= FLAT and remaining < tol
         trace.append((_largest(moved) * ELO_SCALE, remaining))
         if on_sweep:
             on_sweep(len(trace), *trace[-1])

@@ -18,7 +18,7 @@ SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accu
 BINS: Final = ("foreseen", "observed")
 FACTS: Final = (
     *("log_evidence", "seconds", "refitted_every", "converged"),
-    *("tuned_by", "tuning_evaluations", "tuning_seconds", "parameters"),
+    *("tuned_by", "tuning_evaluations", "tuning_seconds", "parameters", "note"),
 )
 GROUPS: Final = ("by", "group")
 _DECIMALS: Final = {
@@ -33,9 +33,12 @@ def overall_rows(standings: Standings) -> Rows:
     """A row per system, the best first: `system,kind`, SCORES and FACTS.
 
     `behind` is the difference of the log-loss from the best system's, with its standard error; both are empty for
-    the best. `refitted_every` is empty for filters, what tells of tuning for systems that were not tuned.
+    the best. `refitted_every` is empty for filters, what tells of tuning for systems that were not tuned. Systems that
+    were lost stand last, with nothing but their name and the `note` that says why.
     """
     rows = [(*_name(one.entry), *_scores(one), *_facts(one.entry, standings)) for one in standings.overall()]
+    nothing = (None,) * (len(SCORES) + len(FACTS))
+    rows += [(one.system.name, *nothing, one.reason) for one in standings.comparison.lost]
     return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(standings)), _DECIMALS, _UNSEEN)
 
 
@@ -64,7 +67,8 @@ def long_rows(standings: Standings, bys: Sequence[By], calibrated: bool) -> Rows
     parts = [("all", overall_rows(standings)), *((by, group_rows(standings, by)) for by in bys)]
     if calibrated:
         parts.append(("calibration", calibration_rows(standings)))
-    kinds = {entry.system.name: entry.kind for entry in standings.comparison.entries}
+    kinds: dict[str, str | None] = {one.system.name: None for one in standings.comparison.lost}
+    kinds |= {entry.system.name: entry.kind for entry in standings.comparison.entries}
     rows = []
     for by, part in parts:
         for row in part.rows:
@@ -94,7 +98,8 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
     if plan is None:
         return
     span = f"{_label(comparison, plan.since)} to {_label(comparison, plan.until - 1)}"
-    yield f"tuned on the games of {span}:"
+    every = f", smoothed systems fitted anew every {plan.every} {comparison.timeline.period}s"
+    yield f"tuned on the games of {span}{every if plan.every > 1 else ''}:"
     for entry in comparison.entries:
         found = entry.tuned
         assert found is not None
@@ -105,6 +110,20 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
             gain = f"log-evidence {found.before:.1f} to {found.after:.1f}"
         short = "" if found.reached else ", NOT at its best yet"
         yield f"  {entry.system.name}: {values} ({gain}, {found.evaluations} fits{short})"
+
+
+def note_lines(comparison: Comparison) -> Iterator[str]:
+    """What systems were lost, and what others lack."""
+    for entry in comparison.entries:
+        if entry.note:
+            yield f"{entry.system.name}: {entry.note}"
+    reasons: dict[tuple[str, str | None], list[str]] = {}
+    for lost in comparison.lost:
+        reasons.setdefault((lost.reason, lost.hint), []).append(lost.system.name)
+    for (reason, hint), names in reasons.items():
+        yield f"{', '.join(names)}: LOST: {reason}"
+        if hint:
+            yield f"hint: {hint}"
 
 
 def tuned_config(system: System, begin: str) -> tuple[str, str]:
@@ -148,6 +167,7 @@ def _facts(entry: Entry, standings: Standings) -> tuple[Any, ...]:
         tuned.evaluations if tuned else None,
         entry.tuning_seconds if tuned else None,
         _parameters(entry),
+        entry.note,
     )
 
 
