@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ttt_cli.errors import RunError
+from ttt_cli.files import replacing
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.journal import merge, note, noted
@@ -189,14 +190,24 @@ class Run:
         sql: str,
     ) -> None:
         """Write the rows of a SQL query to a file. Raises RunError when it cannot be written."""
-        target = str(path).replace("'", "''")
-        run = (
-            self
-            if self.path is None
-            else Run(self.path, Session(self.path, also=(Path(path),)), self._asked_scale)
-        )
-        with run._open() as connection, translated(Path(path)):
-            connection.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format})")
+        place = Path(path)
+        try:
+            with replacing(place) as temporary, self._copying(temporary) as connection, translated(place):
+                target = str(temporary).replace("'", "''")
+                connection.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format}, USE_TMP_FILE false)")
+        except OSError as error:
+            raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
+
+    @contextmanager
+    def _copying(self, target: Path) -> Iterator[DuckDBPyConnection]:
+        """A connection like those of this run that may write this file, too."""
+        if self.path is None:
+            with self._open() as connection:
+                yield connection
+            return
+        session = Session(self.path, also=(target,))
+        with closing(session), Run(self.path, session, self._asked_scale)._open() as connection:
+            yield connection
 
     def store_evidence(self, points: Iterable[EvidencePoint]) -> None:
         """Keep evidence points, beside the run until `merge_evidence`: readers may hold its file meanwhile.

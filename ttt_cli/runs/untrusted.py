@@ -31,7 +31,7 @@ RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of
     "week": (-102_737, 418_985),
     "day": (-719_162, 2_932_896),
 }
-_MOST_META: Final = 64_000_000  # bytes of settings and trace
+_MOST_META: Final = 16_000_000  # bytes of settings and trace
 
 _OF_RUN: Final = f"WHERE database_name = '{DATABASE}'"
 _OBJECTS: Final = f"""
@@ -95,7 +95,6 @@ def check_numbers(connection: DuckDBPyConnection, path: Path, meta: RunMeta, cha
 def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str, list[str]]:
     """What is true of the rows of each table, as SQL that aggregates."""
     first, last = RANGES[period]
-    believed = [column for chain in chains for column in chain_columns(chain)]
     labels = f"(SELECT period FROM {DATABASE}.main.periods)"
     return {
         "periods": [
@@ -114,7 +113,11 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             _within("period_number", first, last),
             _within('"until"', first, last, known=False),
             _within("games", 0, LARGEST),
-            *(_within(name, -LARGEST, LARGEST, known=False) for name in believed),
+            *(
+                _within(name, least, LARGEST, known=False)
+                for chain in chains
+                for name, least in zip(chain_columns(chain), (-LARGEST, 0.0), strict=True)
+            ),
         ],
         "game_rows": [
             _within("period_number", first, last),
