@@ -146,6 +146,22 @@ def test_games_with_players_who_are_not_rated_move_nobody():
     assert fit.mean[timeline.n_nodes + 1] == pytest.approx(plain.mean[last])
 
 
+def test_years_whose_only_games_are_left_out_are_on_the_straight_line():
+    """The source adjusts the years with results and draws straight lines between them; deviations grow all the same."""
+    ends = [*ROUND, *((1910, *row[1:]) for row in ROUND)]
+    idle = [(1904, "a", "novice", 2), (1907, "novice", "a", 0), (1905, "b", "novice", 2)]
+    plain = skills(*fit_rows(ends, "edo"))
+    timeline, fit = fit_rows([*ends, *idle, (1911, "c", "novice", 2)], "edo")
+    found = skills(timeline, fit)
+    for name, year in (("a", 1904), ("a", 1907), ("b", 1905)):
+        share = (year - 1900) / 10
+        line = (1 - share) * plain[name, 1900][0] + share * plain[name, 1910][0]
+        assert found[name, year][0] == pytest.approx(line, abs=1e-6)
+        assert found[name, year][1] > max(found[name, 1900][1], found[name, 1910][1])
+    for node, (mean, sd) in plain.items():
+        assert found[node] == (pytest.approx(mean, abs=1e-6), pytest.approx(sd, abs=1e-6))
+
+
 def test_groups_without_games_both_ways_are_told_and_have_one_mean():
     far = [(1900, "x", "y", 2), (1900, "x", "y", 0, 2.0)]
     timeline, fit = fit_rows([*ROUND, *far, (1900, "a", "x", 2, 9.0)], "edo", raw_mean=2000, prior_sd=1e6)

@@ -226,7 +226,10 @@ def _adjusted(
     timeline: Timeline,
     params: Params,
 ) -> Adjusted:
-    """Raw ratings joined with the prior N(prior_mean, prior_sd^2), by precision; players not rated have only that."""
+    """Raw ratings joined with the prior N(prior_mean, prior_sd^2), by precision; players not rated have only that.
+
+    Only years with games that count are joined so; between them ratings are on straight lines, as in the source.
+    """
     n = timeline.n_nodes
     raw_precision, raw_mean, shared, drift = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     raw_precision[rated.nodes] = 1.0 / variance
@@ -239,8 +242,10 @@ def _adjusted(
     precision = raw_precision + prior_precision
     with np.errstate(divide="ignore"):
         raw_sd = 1.0 / np.sqrt(raw_precision)
+    mean = (raw_precision * raw_mean + prior_precision * params.prior_mean) / precision
+    mean[rated.nodes] = rated.across_gaps(mean[rated.nodes], timeline)
     return Adjusted(
-        mean=(raw_precision * raw_mean + prior_precision * params.prior_mean) / precision,
+        mean=mean,
         sd=1.0 / np.sqrt(precision),
         raw_sd=raw_sd,
         covariance=shared,

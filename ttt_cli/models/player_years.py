@@ -66,6 +66,26 @@ class PlayerYears:
         """At each node, the sum of `values` (nodes here,) over its group."""
         return self._sums(values)[self.group]
 
+    def across_gaps(self, values: Array, timeline: Timeline) -> Array:
+        """`values` (nodes here,) where there are games inside the group, and on straight lines in time between them.
+
+        Before a player's first such node and after the last one they stay as they are.
+        """
+        player = timeline.node_player[self.nodes]
+        order = np.argsort(player, kind="stable")
+        time = np.cumsum(timeline.gap_years[self.nodes][order])
+        ends = np.flatnonzero(self.active[order])
+        gap = np.flatnonzero(~self.active[order])
+        place = np.searchsorted(ends, gap)
+        inside = (place > 0) & (place < len(ends))
+        gap, before, after = gap[inside], ends[place[inside] - 1], ends[place[inside]]
+        inside = (player[order[before]] == player[order[gap]]) & (player[order[after]] == player[order[gap]])
+        gap, before, after = gap[inside], before[inside], after[inside]
+        share = (time[gap] - time[before]) / (time[after] - time[before])
+        straight = values.copy()
+        straight[order[gap]] = (1.0 - share) * values[order[before]] + share * values[order[after]]
+        return straight
+
     def notes(self, timeline: Timeline) -> tuple[str, ...]:
         """Who is not rated, and which groups are not connected."""
         present = np.unique(timeline.node_player)
