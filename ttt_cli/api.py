@@ -19,7 +19,6 @@ from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
-from ttt_cli.models.elo_unit import elo_unit
 from ttt_cli.models.resolve import Resolved, resolve
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.destination import check_destination, check_space
@@ -173,8 +172,7 @@ def _fitted(
         check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
     fitted = _infer(timeline, resolved, near, progress)
-    notes = (*fitted.notes, *timeline.notes)
-    return timeline, replace(fitted, elo_unit=elo_unit(resolved.model, fitted), notes=notes)
+    return timeline, replace(fitted, notes=(*fitted.notes, *timeline.notes))
 
 
 def _stored(

@@ -40,7 +40,7 @@ class Fit:
     `log_evidence` is NaN where the model has none; a filter's is the sum of the log probabilities with which each game
     was foreseen. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
     `notes` are sentences about what the model left out or could not tell, for the user;
-    `elo_unit` is how many points are one Elo point (`ttt_cli.models.elo_unit`);
+    `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`models/elo_unit.py`);
     `state` is what a further fit of the same timeline may start from.
     """
 

@@ -32,10 +32,11 @@ def at_odds(rows, points):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("elo", [80.0, -150.0])
 def test_odds_in_all_games_are_an_advantage_of_white(model, elo):
-    """200 Elo points are one beta."""
+    """Of so many points as are that many Elo points in what is shown."""
     common = {"model": model, "beta": BETA}
     _, given = fit_rows(at_odds(PLAIN, [elo] * len(PLAIN)), **common)
-    _, white = fit_rows(PLAIN, white_advantage=elo * BETA / 200, **common)
+    _, white = fit_rows(PLAIN, white_advantage=elo * given.elo_unit, **common)
+    assert white.elo_unit == given.elo_unit
     assert given.mean == pytest.approx(white.mean, abs=1e-6)
     assert given.sd == pytest.approx(white.sd, abs=1e-6)
     assert given.log_evidence == pytest.approx(white.log_evidence, abs=1e-8)
@@ -48,7 +49,7 @@ POINTS = (100.0, 0.0, -250.0, 100.0, -100.0, 0.0)
 def test_single_games_at_odds_equal_the_slow_twin():
     rows = at_odds(PLAIN, POINTS)
     timeline, fit = fit_rows(rows, beta=BETA, tau=70, draw_margin=110)
-    games = [Game(w, b, y, o - 1, lead * BETA / 200) for y, w, b, o, _, lead in rows]
+    games = [Game(w, b, y, o - 1, lead * fit.elo_unit) for y, w, b, o, _, lead in rows]
     slow = SlowTTT(games, 1200, 400, BETA, 70, 110).run()
     found = skills(timeline, fit)
     for player, year in found:
@@ -81,9 +82,15 @@ def test_the_giver_is_worth_more_for_the_same_result(model):
 def test_slopes_know_the_odds(model):
     timeline = build_timeline(make_games(at_odds(PLAIN, POINTS)))
     module = registry.load(model)
-    params = module.Params(beta=BETA, tau=70, white_advantage=20)
+    given = {
+        "ttt": {"draw_margin": 110},
+        "ttt-d": {"draw_margin_mean": 60, "draw_margin_sd": 90},
+        "trueskill": {},
+    }
+    params = module.Params(beta=BETA, tau=70, white_advantage=20, **given[model])
     slopes = module.gradient(timeline, params, module.fit(timeline, params, EXACT))
-    for key, step in (("beta", 0.5), ("white_advantage", 0.5)):
+    margins = {"ttt": ["draw_margin"], "ttt-d": ["draw_margin_mean", "draw_margin_sd"], "trueskill": []}
+    for key, step in (("beta", 0.5), ("white_advantage", 0.5), *((key, 0.5) for key in margins[model])):
         ends = [
             module.fit(
                 timeline, params.model_copy(update={key: getattr(params, key) + move}), EXACT

@@ -66,7 +66,7 @@ def assert_same(one, other, near=1e-7):
 def test_all_beliefs_equal_the_plain_twin(seed, known):
     rows = random_rows(seed, odds=True)
     timeline, fit = fitted(rows, known)
-    games = [Game(w, b, y, o - 1, n, lead * 180 / 200) for y, w, b, o, n, lead in rows]
+    games = [Game(w, b, y, o - 1, n, lead * fit.elo_unit) for y, w, b, o, n, lead in rows]
     slow = beliefs(games, Numbers(**NUMBERS, advantage=25, colours=known == "known"))
     found = around(timeline, fit)
     assert found.keys() == slow.keys()
@@ -163,7 +163,7 @@ def test_a_weight_is_so_many_equal_games(known):
 def test_odds_are_a_lead_of_who_receives_them():
     rows = [(1900, "a", "b", o, 1.0, -200.0) for o in (0, 1, 2)]
     given = fitted(rows, white_advantage=0)[1]
-    white = fitted([row[:5] for row in rows], white_advantage=-180)[1]
+    white = fitted([row[:5] for row in rows], white_advantage=-200 * given.elo_unit)[1]
     assert given.mean[0] > 1220
     assert_same(given, white)
 
@@ -226,7 +226,10 @@ def test_the_evidence_is_that_of_the_predictions_before():
     before = around(timeline, fit)
     for year, white, black, outcome, n, lead in rows:
         (_, _, mw, sw), (_, _, mb, sb) = before[white, year], before[black, year]
-        sides = ({"mean": np.array([m]), "sd": np.array([s])} for m, s in ((mw + lead * 0.9, sw), (mb, sb)))
+        sides = (
+            {"mean": np.array([m]), "sd": np.array([s])}
+            for m, s in ((mw + lead * fit.elo_unit, sw), (mb, sb))
+        )
         total += n * math.log(weighted_ep.predict(fit.params, *sides)[0, outcome])
     assert fit.log_evidence == pytest.approx(total, abs=1e-9)
     assert fit.leave_one_out == fit.log_evidence

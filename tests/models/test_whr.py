@@ -84,7 +84,8 @@ def test_it_is_the_maximum_with_the_inverse_of_dense_algebra(seed, draws):
     rows = random_rows(seed)
     numbers = {"tau": 50, "virtual_draws": 1.5, "white_advantage": 25.0, "draws": draws}
     timeline, fit = fit_rows(rows, "whr", draw_margin=90, prior_mean=700, **numbers)
-    expected, evidence = whr_plain.whr(rows, prior_mean=700, margin=90, **numbers)
+    in_points = [(*row[:5], fit.elo_unit * row[5]) for row in rows]
+    expected, evidence = whr_plain.whr(in_points, prior_mean=700, margin=90, **numbers)
     assert fit.status.converged
     found = skills(timeline, fit)
     assert found.keys() == expected.keys()
@@ -198,7 +199,8 @@ def test_the_mean_of_the_prior_moves_all_and_odds_are_an_advantage():
     assert moved.mean - base.mean == pytest.approx(np.full(len(base.mean), 1000))
     assert moved.log_evidence == pytest.approx(base.log_evidence, abs=1e-9)
     by_odds = fit_rows([(*row, 1.0, 35.0) for row in rows], "whr")[1]
-    assert fit_rows(rows, "whr", white_advantage=35)[1].mean == pytest.approx(by_odds.mean)
+    advantage = 35 * by_odds.elo_unit
+    assert fit_rows(rows, "whr", white_advantage=advantage)[1].mean == pytest.approx(by_odds.mean)
 
 
 def test_what_is_foreseen_is_the_last_rating_less_certain_and_the_prior_for_newcomers():

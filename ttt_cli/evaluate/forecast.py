@@ -21,7 +21,6 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.models.expected import ExpectedParams, logistic_margin
-from ttt_cli.models.pairs import odds_points
 from ttt_cli.models.params import Params, PlayParams
 from ttt_cli.models.registry import Foresee, Model, foresight
 from ttt_cli.progress import SILENT, Progress
@@ -149,7 +148,7 @@ class Forecaster:
             {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
             for ends in (self.timeline.game_white, self.timeline.game_black)
         )
-        white["mean"] = white["mean"] + _lead_by_odds(self.timeline.offset[games], params)
+        white["mean"] = white["mean"] + fit.elo_unit * self.timeline.offset[games]
         probabilities = self.model.predict(params, white, black)
         if not self.timeline.colours:
             probabilities = (probabilities + self.model.predict(params, black, white)[:, ::-1]) / 2.0
@@ -260,11 +259,6 @@ def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
         columns["mean" if name == "skill" else name] = mean[nodes]
         columns["sd" if name == "skill" else f"{name}_sd"] = sd[nodes]
     return columns
-
-
-def _lead_by_odds(offset: Array, params: dict[str, Any]) -> Array:
-    """What odds add to White's mean, from Elo points: those of a model whose performances have an sd are its own."""
-    return odds_points(offset, params["beta"]) if "beta" in params else offset
 
 
 def _coloured(params: dict[str, Any]) -> bool:

@@ -25,6 +25,14 @@ def margin_for(probability: float, beta: float) -> float:
     return NormalDist().inv_cdf((probability + 1.0) / 2.0) * math.sqrt(2.0) * beta
 
 
+def typical_margin(mean: float, sd: float) -> tuple[float, float, float]:
+    """The mean of a draw margin N(mean, sd^2) that is positive, points; and its slopes in `mean` and `sd`."""
+    normal, x = NormalDist(), mean / sd
+    v = normal.pdf(x) / normal.cdf(x)
+    w = v * (v + x)
+    return mean + sd * v, 1.0 - w, v + w * x
+
+
 def margin_slope(probability: float, beta: float) -> float:
     """How fast `margin_for` grows with the probability, points; 0 at its ends."""
     if not 0.0 < probability < 1.0:

@@ -14,7 +14,6 @@ from ttt_cli.timeline import Timeline
 UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/colours.py`
 OUTCOME_BITS: Final = 3  # of a code; the others tell the odds, as in `kernels/odds.py`
 ODDS_LIMIT: Final = 1 << (8 - OUTCOME_BITS)
-ELO_CLASS: Final = 200.0  # Elo points in beta: there, too, the sd of one performance
 
 Number = TypeVar("Number", np.int32, np.float64)
 
@@ -132,8 +131,3 @@ def odds_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.int
 def codes(outcome: NDArray[np.integer], place: NDArray[np.integer], *, known: bool) -> NDArray[np.uint8]:
     """Outcomes and places of odds as kernels take them; `known`: the colours."""
     return (outcome + (0 if known else UNKNOWN) + (place << OUTCOME_BITS)).astype(np.uint8)
-
-
-def odds_points(odds: NDArray[np.float64], beta: float) -> NDArray[np.float64]:
-    """Odds in points of a model with that sd of one performance, from Elo points."""
-    return odds * (beta / ELO_CLASS)

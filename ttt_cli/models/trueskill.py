@@ -12,9 +12,10 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models.advantage import at_best_advantage
+from ttt_cli.models.elo_unit import normal_unit
 from ttt_cli.models.filtering import gaussian_filter
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
-from ttt_cli.models.pairs import codes, odds_places, odds_points
+from ttt_cli.models.pairs import codes, odds_places
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.smoothing import central_slope
 from ttt_cli.models.solver import OnSweep
@@ -89,11 +90,12 @@ def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, ad
     from ttt_cli.kernels.trueskill import filter_games
 
     odds, columns = games
+    unit = normal_unit(params.beta, margin)
     mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
     foreseen = filter_games(
         timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
         timeline.game_start.copy(), *columns,
-        params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, odds_points(odds, params.beta), mean, variance,
+        params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, unit * odds, mean, variance,
     )  # fmt: skip
     mean += params.prior_mean
     sd = np.sqrt(variance)
@@ -104,6 +106,7 @@ def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, ad
         chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, params.prior_sd, params.tau)},
         log_evidence=float(foreseen),
         leave_one_out=float(foreseen),
+        elo_unit=unit,
         status=Status(converged=True, sweeps=1, remaining_error=0.0),
     )
 

@@ -19,9 +19,10 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.beliefs import believed, guess_sites, tells_of
+from ttt_cli.models.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.models.joint import JointSolver
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
-from ttt_cli.models.pairs import Pairs, merge_games, odds_points
+from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import SkillParams
 from ttt_cli.models.slices import Moves, Slices
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
@@ -65,6 +66,7 @@ def fit(
             chains={"skill": inference.chain(timeline)},
             log_evidence=evidence,
             leave_one_out=foreseen,
+            elo_unit=inference.elo_unit,
             status=status,
             trace=trace,
             state={sites_name(params.white_advantage != 0.0): inference.sites},
@@ -119,8 +121,8 @@ class Inference:
         self._slices = Slices(timeline.node_start, self._pairs.start, timeline.previous, threads)
         nodes, games = timeline.n_nodes, len(self._pairs)
         self._prior = np.full(nodes, params.prior_sd**-2)
-        odds = odds_points(self._pairs.odds, params.beta)
-        self._scalars = (2.0 * params.beta**2, margin, advantage, odds)
+        self.elo_unit = normal_unit(params.beta, margin)
+        self._scalars = (2.0 * params.beta**2, margin, advantage, self.elo_unit * self._pairs.odds)
         widest = widest_prior(timeline, params.prior_sd, params.tau)
         self._rounding = ROUNDING * widest
         self._walks = Walks(*self._chains, self._prior, self._slices)
@@ -232,12 +234,13 @@ class Inference:
             first, second, outcome, weight, self._pairs.balance, *self._scalars, marginal, sites
         )
         params = self._params
+        by_beta, by_margin = normal_unit_growth(params.beta, self._scalars[1])
         return {
             "prior_mean": 0.0,
             "prior_sd": 2.0 * params.prior_sd * prior,
-            "beta": 4.0 * params.beta * noise + odds / params.beta,
+            "beta": 4.0 * params.beta * noise + odds * by_beta,
             "tau": 2.0 * params.tau * drift,
-            "draw_margin": margin,
+            "draw_margin": margin + odds * by_margin,
             "white_advantage": advantage,
         }
 

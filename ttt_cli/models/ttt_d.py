@@ -21,8 +21,10 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.beliefs import believed, guess_sites, tells_of
+from ttt_cli.models.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.models.joint import JointSolver
-from ttt_cli.models.pairs import Pairs, merge_games, odds_points
+from ttt_cli.models.outcomes import typical_margin
+from ttt_cli.models.pairs import Pairs, merge_games
 from ttt_cli.models.params import PlayParams, alias
 from ttt_cli.models.slices import Moves, Slices
 from ttt_cli.models.smoothing import largest, sites_name, smoothed_walk, started_sites, widest_prior
@@ -43,9 +45,7 @@ ROUNDING: Final = 1e-13  # moves below this share of the widest prior are roundi
 class Params(PlayParams):
     """Parameters of TTT-D."""
 
-    REMOVED = MappingProxyType(
-        {"draw_moments": "leave it out: draws are always taken by their exact moments"}
-    )
+    REMOVED = MappingProxyType({"draw_moments": "leave it out: draws are taken by their exact moments"})
 
     draw_margin_mean: Annotated[
         float | None,
@@ -76,18 +76,16 @@ class Params(PlayParams):
     @classmethod
     def _drop_exact(cls, values: Any) -> Any:
         """Runs of earlier versions say `draw_moments: exact`, which is what there is now."""
-        if isinstance(values, Mapping) and values.get("draw_moments") == "exact":
-            return {key: value for key, value in values.items() if key != "draw_moments"}
-        return values
+        exact = isinstance(values, Mapping) and values.get("draw_moments") == "exact"
+        return {key: value for key, value in values.items() if key != "draw_moments"} if exact else values
 
     def resolved(self) -> Params:
         """The same with every number there."""
         given = self.draw_margin_mean, self.draw_margin_sd, self.draw_margin_tau
         usual = 0.55 * self.beta, self.beta / 6.0, 0.1 * self.beta / 6.0
         mean, sd, tau = (u if g is None else g for g, u in zip(given, usual, strict=True))
-        return self.model_copy(
-            update={"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau}
-        )
+        numbers = {"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau}
+        return self.model_copy(update=numbers)
 
 
 def fit(
@@ -121,6 +119,7 @@ def fit(
             chains=inference.chains(timeline),
             log_evidence=evidence - before_games,
             leave_one_out=foreseen,
+            elo_unit=inference.elo_unit,
             status=status,
             trace=trace,
             state={
@@ -184,11 +183,9 @@ class Inference:
         self._kernels, self._links_kernels, self._chain_kernels = ttt_d, quad_links, chains
         self._params, self._pairs = params, pairs
         self._years = timeline.gap_years
-        margin_mean, margin_sd, margin_tau = (
-            float(value or 0.0)
-            for value in (params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
-        )
-        self._margin_mean, self._margin_tau = margin_mean, margin_tau
+        given = params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau
+        margin_mean, margin_sd, margin_tau = (float(value or 0.0) for value in given)
+        self._margin_mean, self._margin_sd, self._margin_tau = margin_mean, margin_sd, margin_tau
         n, games = timeline.n_nodes, len(pairs)
         self._nodes = n
         self._chains = (
@@ -198,13 +195,11 @@ class Inference:
         )
         self._layout = (timeline.node_start.copy(), *self._chains, *pairs.arrays)
         self._slices = Slices(timeline.node_start, pairs.start, timeline.previous, threads)
+        self.elo_unit = normal_unit(params.beta, typical_margin(margin_mean, margin_sd)[0])
         self._prior = np.repeat([params.prior_sd**-2, margin_sd**-2], n)
-        self._scalars = (
-            2.0 * params.beta**2, advantage, odds_points(pairs.odds, params.beta), margin_mean,
-        )  # fmt: skip
-        widest = max(
-            widest_prior(timeline, params.prior_sd, params.tau), widest_prior(timeline, margin_sd, margin_tau)
-        )
+        self._scalars = (2.0 * params.beta**2, advantage, self.elo_unit * pairs.odds, margin_mean)
+        quantities = (params.prior_sd, params.tau), (margin_sd, margin_tau)
+        widest = max(widest_prior(timeline, *quantity) for quantity in quantities)
         self._rounding = ROUNDING * widest
         self._walks = Walks(*self._chains, self._prior, self._slices)
         self._joint = JointSolver(self._walks, widest, self._slices)
@@ -322,28 +317,31 @@ class Inference:
         noise, mean, advantage, odds = margin_game_slopes(
             first, second, outcome, weight, self._pairs.balance, *self._scalars, marginal, sites, positivity
         )
+        typical, by_mean, by_sd = typical_margin(self._margin_mean, self._margin_sd)
+        by_beta, by_margin = (odds * slope for slope in normal_unit_growth(params.beta, typical))
         return {
             "prior_mean": 0.0,
             "prior_sd": 2.0 * params.prior_sd * prior,
-            "beta": 4.0 * params.beta * noise + odds / params.beta,
+            "beta": 4.0 * params.beta * noise + by_beta,
             "tau": 2.0 * params.tau * drift,
             "white_advantage": advantage,
-            "draw_margin_mean": mean,
-            "draw_margin_sd": 2.0 * float(params.draw_margin_sd or 0.0) * margin_prior,
-            "draw_margin_tau": 2.0 * float(params.draw_margin_tau or 0.0) * margin_drift,
+            "draw_margin_mean": mean + by_margin * by_mean,
+            "draw_margin_sd": 2.0 * self._margin_sd * margin_prior + by_margin * by_sd,
+            "draw_margin_tau": 2.0 * self._margin_tau * margin_drift,
         }
 
     def chains(self, timeline: Timeline) -> dict[str, Chain]:
         """Skills and draw margins of all nodes, points."""
         _, backward, marginal, _, _ = self._messages
-        n = self._nodes
+        n, params = self._nodes, self._params
+        skills, margins = slice(0, n), slice(n, 2 * n)
+        walks = {
+            "skill": (skills, params.prior_mean, params.tau),
+            "draw_margin": (margins, self._margin_mean, self._margin_tau),
+        }
         return {
-            "skill": smoothed_walk(
-                timeline, marginal[:n], backward[:n], self._params.prior_mean, self._params.tau
-            ),
-            "draw_margin": smoothed_walk(
-                timeline, marginal[n:], backward[n:], self._margin_mean, self._margin_tau
-            ),
+            name: smoothed_walk(timeline, marginal[part], backward[part], mean, tau)
+            for name, (part, mean, tau) in walks.items()
         }
 
 

@@ -22,7 +22,6 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.expected import foreseen
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
-from ttt_cli.models.pairs import odds_points
 from ttt_cli.models.params import Params as ModelParams
 from ttt_cli.models.params import SkillParams, alias
 from ttt_cli.models.smoothing import central_slope
@@ -109,7 +108,7 @@ def fit(
     pool = Pool(timeline, probit, solver, on_sweep, start)
     (before_mean, before_sd), (mean, sd) = pool.run()
     before_mean += params.prior_mean
-    evidence = _foreseen(timeline, resolved, before_mean, before_sd)
+    evidence = _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     return Fit(
         model=NAME,
         kind=KIND,
@@ -126,6 +125,7 @@ def fit(
         },
         log_evidence=evidence,
         leave_one_out=evidence,
+        elo_unit=probit.elo_unit,
         status=pool.status(),
         trace=tuple(pool.trace),
         state=pool.state,
@@ -144,7 +144,7 @@ def foresee(
     pool = Pool(timeline, probit, solver, start=start)
     before_mean, before_sd = pool.foresee(first)
     before_mean += params.prior_mean
-    evidence = np.nan if first else _foreseen(timeline, resolved, before_mean, before_sd)
+    evidence = np.nan if first else _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     unknown = np.full(timeline.n_nodes, np.nan)
     return Fit(
         model=NAME,
@@ -153,6 +153,7 @@ def foresee(
         chains={"skill": Filter(unknown, unknown, before_mean, before_sd, drift=unknown)},
         log_evidence=evidence,
         leave_one_out=evidence,
+        elo_unit=probit.elo_unit,
         status=pool.status(),
         trace=tuple(pool.trace),
         state=pool.state,
@@ -166,7 +167,9 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         moved = params.model_copy(update={key: value})
         probit = _probit(timeline, moved)
         (mean, sd), _ = Pool(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
-        return _foreseen(timeline, {**moved.model_dump(), "draw_margin": probit.margin}, mean, sd)
+        return _foreseen(
+            timeline, {**moved.model_dump(), "draw_margin": probit.margin}, probit.elo_unit, mean, sd
+        )
 
     slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in NUMERIC}
     slopes |= {key: central_slope(partial(evidence, key), fit.params[key], 1.0) for key in SHARES}
@@ -202,9 +205,9 @@ def _probit(timeline: Timeline, params: Params) -> Probit:
     )
 
 
-def _foreseen(timeline: Timeline, params: dict[str, Any], mean: Array, sd: Array) -> float:
+def _foreseen(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean: Array, sd: Array) -> float:
     """The sum of the log probabilities of all games by what was believed before their periods."""
-    lead = odds_points(timeline.offset, params["beta"])
+    lead = elo_unit * timeline.offset
     white = {"mean": mean[timeline.game_white] + lead, "sd": sd[timeline.game_white]}
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
     probabilities = predict(params, white, black)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status, by_player
-from ttt_cli.models.pairs import merge_games, odds_points
+from ttt_cli.models.elo_unit import normal_unit
+from ttt_cli.models.pairs import merge_games
 from ttt_cli.models.smoothing import largest, sites_name, started_sites
 from ttt_cli.models.solver import OnSweep, Pace, Sweep, iterate
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -37,6 +38,11 @@ class Probit:
     per_year: float
     per_game: float
 
+    @property
+    def elo_unit(self) -> float:
+        """Points that are one Elo point."""
+        return normal_unit(self.beta, self.margin)
+
 
 class Pool:
     """All games of a timeline, taken in period by period; arrays as in `kernels/weighted_ep.py`."""
@@ -54,7 +60,7 @@ class Pool:
         self._games = _Games(
             self._pairs.outcome,
             self._pairs.weight,
-            odds_points(self._pairs.odds, probit.beta),
+            probit.elo_unit * self._pairs.odds,
             started_sites((len(self._pairs), 4), start, sites_name(probit.advantage != 0.0)),
             np.zeros((len(self._pairs), 4)),
         )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.table import DRAW
 from ttt_cli.models.comparisons import Draws, compare_games
+from ttt_cli.models.elo_unit import logistic_unit_growth
 from ttt_cli.models.expected import ELO_SCALE
 from ttt_cli.models.information import Information
 from ttt_cli.models.laplace import Lead, lead_variances, leads_of
@@ -37,6 +38,7 @@ class History:
         self._tau = tau
         self._virtual = virtual_draws
         self._margin = draw_margin / ELO_SCALE if draws == "margin" else 0.0
+        self._advantage = white_advantage / ELO_SCALE
         self._drawn = float(timeline.weight[timeline.outcome == DRAW].sum())
         self._previous = timeline.previous.copy()
         self._variance = (tau / ELO_SCALE) ** 2 * timeline.gap_years
@@ -76,12 +78,14 @@ class History:
 
         draws = 2.0 * self._drawn / -math.expm1(-2.0 * self._margin) if self._drawn else 0.0
         margin = of_games(at.margin, at.margin_first, at.margin_second) + draws
+        given = rows.shift - rows.turn * self._advantage
+        odds = of_games(given * at.first, given * at.second, given * at.third)
         advantage = of_games(rows.turn * at.first, rows.turn * at.second, rows.turn * at.third)
         return {
             "prior_mean": 0.0,
             "virtual_draws": self._virtual_slope(rating, information, answer),
             "tau": self._drift_slope(rating, information, answer),
-            "draw_margin": margin / ELO_SCALE,
+            "draw_margin": margin / ELO_SCALE + odds * logistic_unit_growth(ELO_SCALE * self._margin),
             "white_advantage": advantage / ELO_SCALE,
         }
 

@@ -7,6 +7,7 @@ Newton's method on the whole system; deviations come from the inverse of the who
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.bradley_terry import Deviations, margin_probabilities, own_deviations, started_ratings
 from ttt_cli.models.comparisons import Draws
+from ttt_cli.models.elo_unit import logistic_unit
 from ttt_cli.models.expected import ELO_SCALE, ExpectedParams, logistic_probabilities, resolve_logistic_margin
 from ttt_cli.models.laplace import laplace_integral, leave_one_out
 from ttt_cli.models.newton import maximise
@@ -106,6 +108,7 @@ def fit(
     and the games exclude each other, and for histories too large for `exact` deviations.
     """
     margin = _margin(params, timeline)
+    unit = _elo_unit(params, margin)
     history = _history(timeline, params, margin)
     if params.deviations == "exact":
         history.posterior.require_information()
@@ -119,7 +122,8 @@ def fit(
         variance, covariance = information.variances, history.covariances(information)
         if params.draws == "margin":
             evidence = laplace_integral(maximum.value, information) + history.constant()
-            foreseen = leave_one_out(timeline, maximum.rating, information, margin, params.white_advantage)
+            points = _in_points(timeline, unit)
+            foreseen = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
     walk = Walk(
         mean=params.prior_mean + ELO_SCALE * maximum.rating,
         sd=ELO_SCALE * np.sqrt(variance),
@@ -133,6 +137,7 @@ def fit(
         chains={"skill": walk},
         log_evidence=evidence,
         leave_one_out=foreseen,
+        elo_unit=unit,
         status=maximum.status,
         trace=maximum.trace,
         state={"rating": maximum.rating},
@@ -159,9 +164,19 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
     return rule(lead, params["draw_margin"])
 
 
+def _elo_unit(params: Params, margin: float) -> float:
+    """Points that are one Elo point."""
+    return logistic_unit(margin) if params.draws == "margin" else 1.0
+
+
+def _in_points(timeline: Timeline, unit: float) -> Timeline:
+    """The timeline with handicaps in points of the model."""
+    return timeline if unit == 1.0 else replace(timeline, offset=unit * timeline.offset)
+
+
 def _history(timeline: Timeline, params: Params, margin: float) -> History:
     return History(
-        timeline,
+        _in_points(timeline, _elo_unit(params, margin)),
         tau=params.tau,
         virtual_draws=params.virtual_draws,
         white_advantage=params.white_advantage,
