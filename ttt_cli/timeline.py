@@ -30,6 +30,7 @@ class Timeline:
     `gap_years` to the previous node (0 at the first).
     Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`, `offset` (Elo
     points added to White's strength).
+    `joined`: whether a row goes on with the match of the row before, a record of several outcomes; None: no row does.
     `colours`: whether it is known who had White; if not, `game_white` is the player named first. `notes`: what is to be
     told of the games.
     """
@@ -50,6 +51,7 @@ class Timeline:
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
+    joined: NDArray[np.bool_] | None = None
     colours: bool = True
     notes: tuple[str, ...] = ()
 
@@ -80,6 +82,7 @@ class Timeline:
             **{name: getattr(self, name)[:nodes] for name in _NODE_COLUMNS},
             **{name: getattr(self, name)[:games] for name in _GAME_COLUMNS},
             next=following,
+            joined=None if self.joined is None else self.joined[:games],
         )
 
 
@@ -122,9 +125,24 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     }
     for array in arrays.values():
         array.flags.writeable = False
+    joined = _joined(games)
     known = colours_known(games, colours)
     notes = (_COLOURS_UNKNOWN,) if colours == "auto" and not known else ()
-    return Timeline(players=games.players, period=period, colours=known, notes=notes, **arrays)
+    return Timeline(players=games.players, period=period, joined=joined, colours=known, notes=notes, **arrays)
+
+
+def _joined(games: Games) -> NDArray[np.bool_] | None:
+    """Which rows are of the record of the row before; None where none is."""
+    more = np.zeros(len(games), np.bool_)
+    more[1:] = games.source_line[1:] == games.source_line[:-1]
+    if not more.any():
+        return None
+    for name in ("source_file", "white", "black", "offset"):
+        column = getattr(games, name)
+        more[1:] &= column[1:] == column[:-1]
+    more[1:] &= games.outcome[1:] > games.outcome[:-1]
+    more.flags.writeable = False
+    return more if more.any() else None
 
 
 def colours_known(games: Games, colours: Colours) -> bool:

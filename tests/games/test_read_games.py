@@ -277,6 +277,28 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("weight", ["1e300", "1.1e9", "1e-300"])
+def test_weights_beyond_reason_are_bad(tmp_path: Path, weight: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(f"date,white,black,result,weight\n1850,A,B,1-0,{weight}\n1851,A,B,1-0,1e9\n")
+    games = read_games([file])
+    assert games.weight.tolist() == [1e9]
+    assert problems(games) == [(2, "bad weight", "dropped")]
+    file.write_text(f"date,white,black,result,weight\n1850,A,B,1-0,{weight}\n")
+    with pytest.raises(DataError, match="bad weight 1") as error:
+        read_games([file])
+    assert error.value.hint == "the first is in line 2: bad weight (1850: A - B 1-0)"
+
+
+def test_a_match_weighs_as_all_its_games(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("date,white,black,score,games,weight\n1850,A,B,4e5,6e5,1e4\n1850,A,B,400,600,1e4\n")
+    file.write_text(file.read_text().replace("4e5,6e5", "400000,600000"))
+    games = read_games([file])
+    assert games.weight.tolist() == [2e6, 4e6]
+    assert problems(games) == [(2, "bad weight", "dropped")]
+
+
 def test_through_python_chess() -> None:
     games = read_games([io.BytesIO(PGN.encode())], DataConfig(reader="chess"))
     assert listed(games) == [("A", "B", 2, 1)]

@@ -68,7 +68,7 @@ class DataConfig(Section):
         float | None, Field(gt=0, description="most games that a match given as a score counts as; null: all")
     ] = None
     status: Annotated[
-        dict[str, Annotated[float, Field(ge=0)]],
+        dict[str, Annotated[float, Field(ge=0, le=1e9)]],
         Field(description="weight of the records of each status; 0: not used"),
     ] = _STATUSES
     odds: Annotated[

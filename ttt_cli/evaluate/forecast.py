@@ -101,6 +101,7 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
         outcome=games.outcome,
         weight=games.weight,
         offset=games.offset,
+        joined=games.joined,
     )
 
 

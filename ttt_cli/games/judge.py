@@ -16,6 +16,7 @@ from ttt_cli.games.pools import Pools
 from ttt_cli.games.records import (
     AMBIGUOUS_DATE,
     BAD_DATE,
+    BAD_WEIGHT,
     DROP_REASONS,
     DROPPED,
     FAULT,
@@ -28,7 +29,7 @@ from ttt_cli.games.records import (
 from ttt_cli.games.results import parse_results
 from ttt_cli.games.table import tells_winners
 from ttt_cli.games.tallies import NO_TALLY, cap_factor, games_text, tally_of
-from ttt_cli.games.weighing import Weighing
+from ttt_cli.games.weighing import LEAST_GAMES, MOST_GAMES, Weighing
 
 Faults = NDArray[np.int8]
 
@@ -51,7 +52,8 @@ class Judged:
         behind = [self._judge_dates(), self._judge_results(data.match_cap)]
         weighing = Weighing(records, data, self._caps, [pools.names.cleaned[name] for name in names.tolist()])
         self.weight, self.offset = weighing.weight, weighing.offset
-        self.fault = _first_fault([*self._judge_names(names), *behind, *weighing.faults])
+        faults = [*behind, *weighing.faults, self._judge_weight()]
+        self.fault = _first_fault([*self._judge_names(names), *faults])
         columns = weighing.notes(self.line, self.fault == 0)
         self.notes = [*self._dropped_notes(), *self._repaired_notes(), *self._ambiguous_notes(), *columns]
         if data.colours == "auto":
@@ -113,6 +115,15 @@ class Judged:
         factors = np.array([cap_factor(tally, match_cap) for tally in known])
         self._caps = None if np.all(factors == 1) else factors[ids]
         return _codes(tally if isinstance(tally, str) else None for tally in tallies)[ids]
+
+    def _judge_weight(self) -> Faults:
+        """Whether a record counts as more games than can be, or as next to none."""
+        games = np.array([sum(tally) for _, tally in self._pools.results.values])
+        if self.weight is None and games.max() <= MOST_GAMES:
+            return np.zeros(len(self._records), np.int8)
+        count = games[self.columns["result"]] * (1.0 if self.weight is None else self.weight)
+        bad = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
+        return bad * np.int8(FAULT[BAD_WEIGHT])
 
     def _dropped_notes(self) -> Iterator[Note]:
         pools, columns = self._pools, self.columns

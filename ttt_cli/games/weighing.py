@@ -28,6 +28,8 @@ from ttt_cli.games.records import (
     Note,
 )
 
+MOST_GAMES: Final = 1e9  # as which one record may count
+LEAST_GAMES: Final = 1e-9
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

@@ -11,6 +11,7 @@ import math
 
 from ttt_cli.kernels.colours import log_average
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.matches import next_share, unit_end
 
 SCALE = 400.0 / math.log(10.0)  # points in which the odds of the logistic expectation grow by e
 FAR = 300.0  # in SCALE: beyond, the weaker one's chance is its own limit
@@ -32,12 +33,39 @@ def expected_score(lead: float, normal: bool) -> float:
 
 
 @inner
-def game_surprise(lead: float, advantage: float, outcome: int, colours: bool, normal: bool) -> float:
+def game_surprise(lead: float, advantage: float, score: float, colours: bool, normal: bool) -> float:
     """White's score less the expected one; `lead` is without White's advantage."""
     expected = expected_score(lead + advantage, normal)
     if not colours:
         expected = 0.5 * (expected + expected_score(lead - advantage, normal))
-    return 0.5 * outcome - expected
+    return score - expected
+
+
+@inner
+def _slope(lead: float, normal: bool) -> float:
+    """How fast the expected score grows with the lead, per point."""
+    if normal:
+        return math.exp(-0.25 * lead * lead / (CLASS * CLASS)) / (2.0 * math.sqrt(math.pi) * CLASS)
+    expected = expected_score(lead, False)
+    return expected * (1.0 - expected) / SCALE
+
+
+@inner
+def sum_of_surprises(
+    lead: float, growth: float, share: float, advantage: float, score: float, colours: bool, normal: bool
+) -> float:
+    """The surprises of a share of a game, or of several of the same score; one of 1 adds `growth` to the lead.
+
+    Several are judged by the lead that they end with, as far as the slope at their beginning tells it (implicit Euler):
+    so many cannot carry it too far.
+    """
+    first = share * game_surprise(lead, advantage, score, colours, normal)
+    if share <= 1.0:
+        return first
+    slope = _slope(lead + advantage, normal)
+    if not colours:
+        slope = 0.5 * (slope + _slope(lead - advantage, normal))
+    return first / (1.0 + share * growth * slope)
 
 
 @inner
@@ -81,6 +109,34 @@ def log_outcome(lead: float, advantage: float, margin: float, outcome: int, colo
 
 
 @inner
+def _log_result(lead, advantage, margin, colours, lost, drawn, won):
+    """The mean log probability of games of which so many were lost, drawn and won."""
+    total = lost + drawn + won
+    result = 0.0
+    if lost > 0.0:
+        result += lost / total * log_outcome(lead, advantage, margin, 0, colours)
+    if drawn > 0.0:
+        result += drawn / total * log_outcome(lead, advantage, margin, 1, colours)
+    if won > 0.0:
+        result += won / total * log_outcome(lead, advantage, margin, 2, colours)
+    return result
+
+
+@inner
+def amounts(outcome, weight, first, last):
+    """Games lost, drawn and won by White in rows from `first` to before `last`."""
+    lost = drawn = won = 0.0
+    for g in range(first, last):
+        if outcome[g] == 0:
+            lost += weight[g]
+        elif outcome[g] == 1:
+            drawn += weight[g]
+        else:
+            won += weight[g]
+    return lost, drawn, won
+
+
+@inner
 def _step(played, peak, k, k_new, k_top, new_games, top_rating):
     """K of a player with so many games and such a highest rating so far."""
     if played < new_games:
@@ -102,38 +158,50 @@ def _carry(start, end, previous, rating, played, peak):
             peak[i] = rating[i]
 
 
-@kernel(f"float64({_HISTORY}, {_GAMES}, {_RULES}, {_STEPS}, {_NODES})")
+@kernel(f"float64(boolean, {_HISTORY}, {_GAMES}, boolean[::1], {_RULES}, {_STEPS}, {_NODES})")
 def by_game(
-    node_start, previous, game_start,
-    white, black, outcome, weight, offset,
+    goes_on, node_start, previous, game_start,
+    white, black, outcome, weight, offset, joined,
     advantage, margin, colours, normal,
     k, k_new, k_top, new_games, top_rating,
     rating, played, peak,
 ):  # fmt: skip
     """Update after each game; fill `rating` (at newcomers' nodes: from theirs), `played` and `peak` per node.
 
-    A game of weight w is played w times over, a last fraction of it with that fraction of K.
+    `goes_on`: the call before has begun the first period. A game of weight w is played w times over, a last fraction of
+    it with that fraction of K; a match by its score (see `matches`).
     Returns the sum of the log probabilities with which each game was foreseen.
     """
     foreseen = 0.0
     for p in range(len(node_start) - 1):
-        _carry(node_start[p], node_start[p + 1], previous, rating, played, peak)
-        for g in range(game_start[p], game_start[p + 1]):
+        if p > 0 or not goes_on:
+            _carry(node_start[p], node_start[p + 1], previous, rating, played, peak)
+        g = game_start[p]
+        while g < game_start[p + 1]:
+            stop = unit_end(joined, g, game_start[p + 1])
+            lost, drawn, won = amounts(outcome, weight, g, stop)
             i = white[g]
             j = black[g]
-            left = weight[g]
+            left = lost + drawn + won
+            score = (won + 0.5 * drawn) / left
+            done = 0.0
             while left > 0.0:
-                share = min(left, 1.0)
+                share = next_share(done, left)
                 left -= share
+                done += share
                 lead = rating[i] - rating[j] + offset[g]
-                foreseen += share * log_outcome(lead, advantage, margin, outcome[g], colours)
-                surprise = share * game_surprise(lead, advantage, outcome[g], colours, normal)
-                rating[i] += surprise * _step(played[i], peak[i], k, k_new, k_top, new_games, top_rating)
-                rating[j] -= surprise * _step(played[j], peak[j], k, k_new, k_top, new_games, top_rating)
+                step_i = _step(played[i], peak[i], k, k_new, k_top, new_games, top_rating)
+                step_j = _step(played[j], peak[j], k, k_new, k_top, new_games, top_rating)
+                more = sum_of_surprises(lead, step_i + step_j, share, advantage, score, colours, normal)
+                middle = lead if share <= 1.0 else lead + 0.5 * more * (step_i + step_j)
+                foreseen += share * _log_result(middle, advantage, margin, colours, lost, drawn, won)
+                rating[i] += more * step_i
+                rating[j] -= more * step_j
                 peak[i] = max(peak[i], rating[i])
                 peak[j] = max(peak[j], rating[j])
                 played[i] += share
                 played[j] += share
+            g = stop
     return foreseen
 
 
@@ -159,7 +227,7 @@ def by_period(
             j = black[g]
             lead = rating[i] - rating[j] + offset[g]
             foreseen += weight[g] * log_outcome(lead, advantage, margin, outcome[g], colours)
-            more = weight[g] * game_surprise(lead, advantage, outcome[g], colours, normal)
+            more = weight[g] * game_surprise(lead, advantage, 0.5 * outcome[g], colours, normal)
             surprise[i] += more
             surprise[j] -= more
         for i in range(node_start[p], node_start[p + 1]):

@@ -13,7 +13,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models.elo_scale import RatingParams, predict_from_leads, unknown_sd
 from ttt_cli.models.expected import resolve_logistic_margin
-from ttt_cli.models.filtering import gaussian_filter
+from ttt_cli.models.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.models.solver import OnSweep
 from ttt_cli.timeline import Timeline
 
@@ -99,18 +99,22 @@ def _update(
     """Ratings per node after its games, and the log-evidence."""
     from ttt_cli.kernels.elo import by_game, by_period
 
-    nodes = timeline.n_nodes
+    nodes, previous = timeline.n_nodes, timeline.previous.copy()
     ends = timeline.game_white.copy(), timeline.game_black.copy()
     weight = timeline.weight.copy()
-    given = (
-        *(timeline.node_start.copy(), timeline.previous.copy(), timeline.game_start.copy()),
-        *(*ends, timeline.outcome.copy(), weight, timeline.offset.copy()),
+    games = *ends, timeline.outcome.copy(), weight, timeline.offset.copy()
+    rules = (
         *(params.white_advantage, margin, timeline.colours, params.expectation == "normal"),
         *(steps["k"], steps["k_new"], steps["k_top"], params.new_games, params.top_rating),
     )
     rating, played, peak = np.full(nodes, params.prior_mean), np.empty(nodes), np.empty(nodes)
     if params.update == "game":
-        return rating, float(by_game(*given, rating, played, peak))
-    games = np.bincount(np.concatenate(ends), np.tile(weight, 2), nodes).astype(np.float64)
-    surprise = np.zeros(nodes)
-    return rating, float(by_period(*given, params.k_limit, games, surprise, rating, played, peak))
+        joined, foreseen = joined_rows(timeline), 0.0
+        for goes_on, *start in pieces(timeline, weight, joined):
+            history = start[0], previous, start[1]
+            foreseen += by_game(goes_on, *history, *games, joined, *rules, rating, played, peak)
+        return rating, foreseen
+    history = timeline.node_start.copy(), previous, timeline.game_start.copy()
+    count = np.bincount(np.concatenate(ends), np.tile(weight, 2), nodes).astype(np.float64)
+    limit = params.k_limit, count, np.zeros(nodes)
+    return rating, float(by_period(*history, *games, *rules, *limit, rating, played, peak))

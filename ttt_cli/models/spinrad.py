@@ -13,6 +13,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models.elo_scale import RatingParams, predict_from_leads, unknown_sd
 from ttt_cli.models.expected import resolve_logistic_margin
+from ttt_cli.models.filtering import joined_rows, pieces
 from ttt_cli.models.smoothing import largest
 from ttt_cli.models.solver import OnSweep
 from ttt_cli.timeline import Timeline
@@ -82,12 +83,13 @@ def _run(timeline: Timeline, params: Params, current: Array, backwards: bool) ->
     """Ratings per node of one run; `current`, those of the players, goes on from where it stands."""
     from ttt_cli.kernels.spinrad import run_through
 
-    rating = np.empty(timeline.n_nodes)
-    run_through(
-        backwards, timeline.node_start.copy(), timeline.node_player.copy(), timeline.game_start.copy(),
-        timeline.game_white.copy(), timeline.game_black.copy(), timeline.outcome.copy(),
-        timeline.weight.copy(), timeline.offset.copy(),
-        params.white_advantage, timeline.colours, params.expectation == "normal", params.k,
-        current, rating,
-    )  # fmt: skip
+    rating, player, joined = np.empty(timeline.n_nodes), timeline.node_player.copy(), joined_rows(timeline)
+    games = (
+        *(timeline.game_white.copy(), timeline.game_black.copy(), timeline.outcome.copy()),
+        *(timeline.weight.copy(), timeline.offset.copy(), joined),
+    )
+    rules = params.white_advantage, timeline.colours, params.expectation == "normal", params.k
+    parts = list(pieces(timeline, games[3], joined))
+    for _, node_start, game_start in parts[::-1] if backwards else parts:
+        run_through(backwards, node_start, player, game_start, *games, *rules, current, rating)
     return rating

@@ -13,7 +13,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Kind, Status
 from ttt_cli.models.advantage import at_best_advantage
 from ttt_cli.models.elo_unit import normal_unit
-from ttt_cli.models.filtering import gaussian_filter
+from ttt_cli.models.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.models.outcomes import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.models.pairs import codes, odds_places
 from ttt_cli.models.params import SkillParams
@@ -81,9 +81,10 @@ def predict(
     return outcome_probabilities(lead, variance, params["draw_margin"])
 
 
-_Games = tuple[
-    NDArray[np.float64], tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64]]
+_Columns = tuple[
+    NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_]
 ]
+_Games = tuple[NDArray[np.float64], _Columns]
 
 
 def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, advantage: float) -> Fit:
@@ -92,11 +93,12 @@ def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, ad
     odds, columns = games
     unit = normal_unit(params.beta, margin)
     mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
-    foreseen = filter_games(
-        timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
-        timeline.game_start.copy(), *columns,
-        params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, unit * odds, mean, variance,
-    )  # fmt: skip
+    previous, drift = timeline.previous.copy(), params.tau**2 * timeline.gap_years
+    world = params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, unit * odds
+    foreseen = 0.0
+    for goes_on, node_start, game_start in pieces(timeline, *columns[3:]):
+        history = goes_on, node_start, previous, drift, game_start
+        foreseen += filter_games(*history, *columns, *world, mean, variance)
     mean += params.prior_mean
     sd = np.sqrt(variance)
     return Fit(
@@ -112,15 +114,21 @@ def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, ad
 
 
 def _in_order(timeline: Timeline, params: Params) -> _Games:
-    """The odds; White, Black, outcome and weight as kernels take them, inside a period as given or shuffled."""
-    order = np.arange(timeline.n_games)
+    """The odds; White, Black, outcome, weight and `joined` as kernels take them, inside a period as given or shuffled.
+
+    Records are shuffled: the rows of a match stay together.
+    """
+    order, joined = np.arange(timeline.n_games), joined_rows(timeline)
     if params.order == "shuffled":
         period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
-        order = np.lexsort((np.random.default_rng(params.seed).random(timeline.n_games), period))
-    odds, place = odds_places(timeline)
+        record = np.cumsum(~joined) - 1
+        place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
+        order = np.lexsort((place[record], period))
+    odds, places = odds_places(timeline)
     return odds, (
         timeline.game_white[order],
         timeline.game_black[order],
-        codes(timeline.outcome[order], place[order], known=timeline.colours),
+        codes(timeline.outcome[order], places[order], known=timeline.colours),
         timeline.weight[order],
+        joined[order],
     )
