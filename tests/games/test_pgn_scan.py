@@ -8,7 +8,6 @@ import pytest
 
 from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.pgn import moves as pgn_moves
-from ttt_cli.games.pgn import scanner as pgn
 from ttt_cli.games.pgn.scanner import scan_pgn
 from ttt_cli.games.records import Note
 from ttt_cli.games.results import parse_result
@@ -322,51 +321,6 @@ def test_a_tag_on_the_line_of_a_result() -> None:
 def test_moves_on_the_line_of_a_tag() -> None:
     rows, _ = scan(tags(result=None).removesuffix("\n") + " 1. e4 1-0\n" + SECOND)
     assert [row[1:] for row in rows] == [A_B, C_D]
-
-
-@pytest.mark.parametrize(
-    "long",
-    [
-        "\n1. e4 " + "e5 " * 3000,
-        "\n1. e4 " + "e5\n" * 3000,
-    ],
-)
-@pytest.mark.parametrize("size", [100, 700, 50_000])
-def test_a_game_too_long_is_rejected_and_the_next_is_read(
-    monkeypatch: pytest.MonkeyPatch, long: str, size: int
-) -> None:
-    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
-    content = (SECOND + "\n0-1\n\n" + tags() + long + "\n\n" + SECOND + "\n0-1\n\n").encode()
-    batches = list(scan_pgn([content[start : start + size] for start in range(0, len(content), size)]))
-    assert [line for batch in batches for line in batch.lines] == [1, 16 + long.count("\n")]
-    assert [name for batch in batches for name in batch.whites] == [b"C", b"C"]
-    rejects = [note for batch in batches for note in batch.rejects]
-    assert [(note.line, note.reason, note.action) for note in rejects] == [(9, "too long", "dropped")]
-
-
-def test_what_follows_a_tag_without_end_may_be_of_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
-    long = '[White "Z"]\n[Site "' + "x" * 9000 + '"]\n[White "A"]\n[Black "B"]\n\n' + tags() + SECOND
-    content = (long + "\n1-0\n\n" + SECOND).encode()
-    batches = list(scan_pgn([content[start : start + 700] for start in range(0, len(content), 700)]))
-    assert [name for batch in batches for name in batch.whites] == [b"C"]
-    rejects = [note[:2] for batch in batches for note in batch.rejects]
-    assert rejects == [(1, "too long"), (3, "ambiguous tags"), (8, "ambiguous tags"), (13, "ambiguous tags")]
-
-
-def test_what_is_kept_of_a_game_too_long_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
-    scanner = pgn.Scanner()
-    for _ in range(1000):
-        list(scanner._feed(b"e4 " * 1000))
-        assert sum(map(len, scanner._waiting)) <= 5000
-
-
-def test_a_tag_too_long_rejects_its_game() -> None:
-    content = tags("A" * 70_000) + "\n1-0\n\n" + SECOND + "\n0-1\n\n"
-    batches = list(scan_pgn([content.encode()]))
-    assert [note[:2] for batch in batches for note in batch.rejects] == [(1, "too long")]
-    assert [name for batch in batches for name in batch.whites] == [b"C"]
 
 
 @pytest.mark.parametrize(
