@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.tabular import delimited
 from ttt_cli.games.tabular.delimited import find_delimiter, read_delimited
@@ -111,10 +110,16 @@ def test_a_table_longer_than_the_sample() -> None:
     assert rejects == []
 
 
-def test_an_endless_line_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "LINE_LIMIT", 1000)
-    with pytest.raises(DataError, match="a line is longer"):
-        read(HEADER + "x" * 5000, cuts=[30, 2000, 4000])
+    monkeypatch.setattr(delimited, "BLOCK", 500)
+    good, long = "1858,A,B,1-0\n", "x" * 5000 + "\n"
+    rows, rejects = read(HEADER + good + long + good + long.strip())
+    assert [row[0] for row in rows] == [2, 4]
+    assert [(note.line, note.reason, note.action) for note in rejects] == [
+        (3, "too long", "dropped"),
+        (5, "too long", "dropped"),
+    ]
 
 
 NAMES = st.text(alphabet='AB,;"\n\t |é', max_size=6)

@@ -7,20 +7,24 @@ import tarfile
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
-from typing import IO, BinaryIO, Final, cast
+from typing import IO, Any, BinaryIO, Final, cast
 
 from ttt_cli.errors import DataError
 from ttt_cli.games.detect import Form, named_as_archive
 from ttt_cli.games.sources import INNER_ARCHIVE, NO_GAMES, OTHER_FILE, skipped_file, why_not_games
 from ttt_cli.games.streams import DamagedInputError, Input
 from ttt_cli.games.table import Problem
+from ttt_cli.games.unpacking import IN_ZIP, MEMORY, STEP, Expansion, Unpacker, errors, too_large
 from ttt_cli.progress import Bar
 
+_MOST_MEMBERS: Final = 500_000
+_LONG_NAME: Final = 1 << 16  # bytes of what a tar archive tells of one member besides its header
 Member = Input | Problem  # a file to be read before the next is asked for, or one that was passed over
 
-_ERRORS: Final = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError)
+_ERRORS: Final = (tarfile.TarError, zipfile.BadZipFile)
 _UNREADABLE: Final = (RuntimeError, NotImplementedError)  # of zip: a password is needed, an unknown method
 _DAMAGED: Final = "the archive is damaged: fetch or pack it again"
 
@@ -32,26 +36,42 @@ def members(form: Form, archive: Input, blocks: Iterator[bytes], bar: Bar) -> It
     DataError when an archive needs random access that there is not; DamagedInputError when it, or later a member, is
     damaged.
     """
-    found = False
+    count = 0
     for member in _of_tar(archive, blocks) if form == "tar" else _of_zip(archive, bar):
-        found = True
+        count += 1
+        if count > _MOST_MEMBERS:
+            raise DataError(
+                f"holds more than {_MOST_MEMBERS:,} files", where=archive.name, hint="unpack it first"
+            )
         yield member
-    if not found:
+    if not count:
         yield skipped_file(archive.name, NO_GAMES, "is empty")
 
 
 def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Iterator[Member]:
     handle = cast(IO[bytes], _Reader(blocks))
     try:
-        with tarfile.open(fileobj=handle, mode="r|") as tar:
-            for entry in tar:
+        with tarfile.open(fileobj=handle, mode="r|", tarinfo=_Entry) as tar:
+            while (entry := tar.next()) is not None:
+                cast(Any, tar).members.clear()  # which would grow with the archive
                 if entry.isdir():
                     continue
-                content = tar.extractfile(entry) if entry.isfile() else None
+                content = tar.extractfile(entry) if entry.isfile() and not entry.issparse() else None
                 yield _member(archive.name, entry.name, content)
         deque(blocks, maxlen=0)  # behind the end too, so that damage there is found and all is counted
     except tarfile.TarError as error:
         raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
+
+
+class _Entry(tarfile.TarInfo):
+    """A header whose long names and further fields stay bounded."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type not in tarfile.SUPPORTED_TYPES or self.type in tarfile.REGULAR_TYPES:
+            return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
+        if self.size > _LONG_NAME and self.type not in (tarfile.DIRTYPE, tarfile.LNKTYPE, tarfile.SYMTYPE):
+            raise tarfile.ReadError(f"a name of {self.size:,} bytes")
+        return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
 
 
 def _of_zip(archive: Input, bar: Bar) -> Iterator[Member]:
@@ -60,18 +80,41 @@ def _of_zip(archive: Input, bar: Bar) -> Iterator[Member]:
         hint = "name the file itself"
         raise DataError("a zip archive cannot be read from a pipe", where=archive.name, hint=hint)
     meter = _Meter(bar, archive)
+    size = archive.size if isinstance(whole, Path) else whole.seek(0, io.SEEK_END)
+    expansion = Expansion(archive.name, size or 0)
     try:
         with zipfile.ZipFile(whole) as packed:
             for entry in packed.infolist():
                 if not entry.is_dir():
-                    with packed.open(entry) as content:
+                    make = IN_ZIP.get(entry.compress_type)
+                    with packed.open(_as_stored(entry) if make else entry) as stored:
+                        content = cast(IO[bytes], _Reader(_checked(entry, stored, make))) if make else stored
                         meter.share = entry.compress_size / max(entry.file_size, 1)
-                        yield _member(archive.name, entry.filename, content, meter)
+                        yield _member(archive.name, entry.filename, content, meter, expansion)
     except zipfile.BadZipFile as error:
         raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
     except _UNREADABLE as error:
         raise DataError(f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first") from error
     meter.finish()
+
+
+def _as_stored(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """A member that is read as it is packed, since the library would unpack it without bounds."""
+    stored = copy(entry)
+    stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
+    del stored.CRC
+    return stored
+
+
+def _checked(entry: zipfile.ZipInfo, packed: IO[bytes], make: Callable[[], Unpacker]) -> Iterator[bytes]:
+    """The content of a member, which has to be what the archive says."""
+    unpacker, size, code = make(), 0, 0
+    for piece in iter(lambda: packed.read(STEP), b""):
+        for content in unpacker.unpack(piece):
+            code, size = zlib.crc32(content, code), size + len(content)
+            yield content
+    if (size, code) != (entry.file_size, entry.CRC):
+        raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
 
 
 class _Meter:
@@ -99,14 +142,20 @@ class _Meter:
             self._told = stored
 
 
-def _member(archive: str, name: str, content: IO[bytes] | None, meter: _Meter | None = None) -> Member:
+def _member(
+    archive: str,
+    name: str,
+    content: IO[bytes] | None,
+    meter: _Meter | None = None,
+    expansion: Expansion | None = None,
+) -> Member:
     full = f"{archive}/{name}"
     if named_as_archive(name):
         return skipped_file(full, INNER_ARCHIVE, "unpack it and name it by itself")
-    why = "a link" if content is None else why_not_games(name)
+    why = "a link, or with holes" if content is None else why_not_games(name)
     if why is not None or content is None:
         return skipped_file(full, OTHER_FILE, why or "")
-    return Input(cast(BinaryIO, _Guarded(content, full, meter)), full)
+    return Input(cast(BinaryIO, _Guarded(content, full, meter, expansion)), full)
 
 
 class _Reader:
@@ -133,19 +182,27 @@ class _Reader:
 class _Guarded(io.RawIOBase):
     """The content of a member, whose damage is told by its name."""
 
-    def __init__(self, content: IO[bytes], name: str, meter: _Meter | None) -> None:
+    def __init__(
+        self, content: IO[bytes], name: str, meter: _Meter | None, expansion: Expansion | None
+    ) -> None:
         self._content = content
         self._name = name
         self._meter = meter
+        self._expansion = expansion
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, `size` at most."""
         try:
             piece = self._content.read(size)
-        except _ERRORS as error:
+        except (*_ERRORS, *errors()) as error:
+            if too_large(error):
+                said = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
+                raise DataError(said, where=self._name, hint="unpack it first, as it was packed") from error
             raise DamagedInputError(f"is damaged ({error})", where=self._name, hint=_DAMAGED) from error
         if self._meter is not None:
             self._meter.add(len(piece))
+        if self._expansion is not None:
+            self._expansion.add(len(piece))
         return piece
 
     def seekable(self) -> bool:

@@ -8,14 +8,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.errors import DataError
 from ttt_cli.games.coded import Coded, Codes
 from ttt_cli.games.growing import Growing, narrow
-from ttt_cli.games.records import Batch, Note
+from ttt_cli.games.records import FURTHER_NOTES, KEPT, Batch, Note
 from ttt_cli.games.results import ResultKind
 
 Ids = NDArray[np.int32]
 
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
+MOST_NOTES: Final = 200_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records looked at at a time
 _NOTHING: Final = (b"",)  # the words of a column that is not there
 
@@ -145,8 +147,7 @@ class FileRecords:
 
     def add(self, batch: Batch) -> None:
         """Take in the next records."""
-        self.rejects += batch.rejects
-        self.notes += batch.notes
+        self._add_notes(batch)
         count = len(batch.lines)
         if not count:
             return
@@ -163,6 +164,25 @@ class FileRecords:
         self._lines.add(np.asarray(batch.lines, np.int64))
         self._add_moves(count, batch.moves)
         self._count += count
+
+    def _add_notes(self, batch: Batch) -> None:
+        """Take in what was odd, in bounded memory: of very many notes the first are kept."""
+        if len(self.rejects) + len(batch.rejects) > MOST_NOTES:
+            if len(self.rejects) > self._count + len(batch.lines):
+                message = f"most of its first {self.rows:,} records cannot be read"
+                raise DataError(
+                    message, where=self.path, hint="is it a file of games? data.format names its kind"
+                )
+            self.rejects += [note._replace(detail="") for note in batch.rejects]
+        else:
+            self.rejects += batch.rejects
+        room = MOST_NOTES - len(self.notes)
+        if len(batch.notes) > room >= 0:
+            first = batch.notes[room]
+            detail = f"only the first {MOST_NOTES:,} notes are kept"
+            self.notes += [*batch.notes[:room], Note(first.line, FURTHER_NOTES, detail, KEPT)]
+        else:
+            self.notes += batch.notes if room >= 0 else ()
 
     def _add_moves(self, count: int, moves: NDArray[np.int64] | None) -> None:
         """Take in the moves of the next records; nothing is kept until some have any."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.file_records import FileRecords
+from ttt_cli.games.file_records import MOST_NOTES, FileRecords
 from ttt_cli.games.growing import counts_of
 from ttt_cli.games.ledger import Codes, narrow
 from ttt_cli.games.names.clean import text_of, texts_of
@@ -40,8 +40,8 @@ class Judged:
     `columns` holds numbers in the pools by the names of the columns of `ledger.Records` and of `pools`, each of shape
     (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight` and `offset` are
     None where they are 1 and 0 throughout. `fault` is 0 for a game, else 1 + the index in DROP_REASONS of the first
-    reason that applies. `notes` tells of every record that is dropped or repaired, and of columns not understood. The
-    columns of the records are given up.
+    reason that applies. `notes` tells of records that are dropped or repaired, the first MOST_NOTES of each, and of
+    columns not understood. The columns of the records are given up.
     """
 
     def __init__(self, records: FileRecords, pools: Pools, data: DataConfig) -> None:
@@ -127,7 +127,7 @@ class Judged:
 
     def _dropped_notes(self) -> Iterator[Note]:
         pools, columns = self._pools, self.columns
-        for row in np.flatnonzero(self.fault).tolist():
+        for row in np.flatnonzero(self.fault)[:MOST_NOTES].tolist():
             date, _ = pools.dates.values[columns["date"][row]]
             result, _ = pools.results.values[columns["result"][row]]
             white, black = (
@@ -138,7 +138,7 @@ class Judged:
 
     def _repaired_notes(self) -> Iterator[Note]:
         dates = self._pools.dates.values
-        for row in np.flatnonzero(self._repaired & (self.fault == 0)).tolist():
+        for row in np.flatnonzero(self._repaired & (self.fault == 0))[:MOST_NOTES].tolist():
             yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
 
     def _ambiguous_notes(self) -> Iterator[Note]:

@@ -6,23 +6,17 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import BinaryIO, Final
 
 from ttt_cli.errors import DataError, nearest
+from ttt_cli.games.unpacking import MEMORY, UNPACKERS, Expansion, Unpacker, errors, too_large, unpacked
 from ttt_cli.progress import Bar
 
 STDIN: Final = "<stdin>"
 _PIECE: Final = 1 << 18  # bytes read at a time
-_PACKED_PIECE: Final = 1 << 16  # bytes unpacked at a time, so that what comes out stays bounded
-
-
-class _Unpacker(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+_LONGEST_MAGIC: Final = max(map(len, UNPACKERS))
 
 
 class DamagedInputError(DataError):
@@ -71,9 +65,9 @@ class Input:
         """
         pieces = self._stored(bar)
         first = next(pieces, b"")
-        while first and len(first) < len(_LONGEST_MAGIC) and (more := next(pieces, b"")):
+        while first and len(first) < _LONGEST_MAGIC and (more := next(pieces, b"")):
             first += more
-        unpacker = next((make for magic, make in _UNPACKERS.items() if first.startswith(magic)), None)
+        unpacker = next((make for magic, make in UNPACKERS.items() if first.startswith(magic)), None)
         if unpacker is None:
             if first:
                 yield first
@@ -114,77 +108,17 @@ def _size_of(path: Path) -> int | None:
     return status.st_size if path.is_file() else None
 
 
-def _gzip() -> _Unpacker:
-    import zlib
-
-    return zlib.decompressobj(31)
-
-
-def _bzip2() -> _Unpacker:
-    import bz2
-
-    return bz2.BZ2Decompressor()
-
-
-def _xz() -> _Unpacker:
-    import lzma
-
-    return lzma.LZMADecompressor()
-
-
-def _zstd() -> _Unpacker:
-    import zstandard
-
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-_UNPACKERS: Final[dict[bytes, Callable[[], _Unpacker]]] = {
-    b"\x1f\x8b\x08": _gzip,
-    b"BZh": _bzip2,
-    b"\xfd7zXZ\x00": _xz,
-    b"\x28\xb5\x2f\xfd": _zstd,
-}
-_LONGEST_MAGIC: Final = max(_UNPACKERS, key=len)
-
-
-def _unpack_errors() -> tuple[Any, ...]:
-    import lzma
-    import zlib
-
-    import zstandard
-
-    return (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
-
-
 def _unpacked(
-    name: str, first: bytes, pieces: Iterator[bytes], make: Callable[[], _Unpacker]
+    name: str, first: bytes, pieces: Iterator[bytes], make: Callable[[], Unpacker]
 ) -> Iterator[bytes]:
-    """Unpack one or more compressed streams that follow each other; NUL padding between them is skipped."""
-    unpacker: _Unpacker | None = None
-    for piece in _cut(first, pieces):
-        rest = piece
-        while rest := rest if unpacker else rest.lstrip(b"\0"):
-            unpacker = unpacker or make()
-            try:
-                content = unpacker.decompress(rest)
-            except _unpack_errors() as error:
-                hint = "the file is damaged: fetch or pack it again"
-                raise DamagedInputError(
-                    f"compressed data are damaged ({error})", where=name, hint=hint
-                ) from error
-            if content:
-                yield content
-            rest = b""
-            if unpacker.eof:
-                rest, unpacker = unpacker.unused_data, None
-    if unpacker is not None:
+    try:
+        yield from unpacked(chain([first], pieces), make, Expansion(name))
+    except EOFError as error:
         hint = "the file was cut short: fetch or pack it again"
-        raise DamagedInputError("compressed data end too early", where=name, hint=hint)
-
-
-def _cut(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    piece: bytes | None = first
-    while piece:
-        for start in range(0, len(piece), _PACKED_PIECE):
-            yield piece[start : start + _PACKED_PIECE]
-        piece = next(pieces, None)
+        raise DamagedInputError("compressed data end too early", where=name, hint=hint) from error
+    except errors() as error:
+        if too_large(error):
+            said = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
+            raise DataError(said, where=name, hint="unpack it first, as it was packed") from error
+        hint = "the file is damaged: fetch or pack it again"
+        raise DamagedInputError(f"compressed data are damaged ({error})", where=name, hint=hint) from error

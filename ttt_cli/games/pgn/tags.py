@@ -33,8 +33,8 @@ _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
 _CANONICAL: Final = {name.lower(): name for name in NAMES}
 _FURTHER: Final = ("event", "site", "round", "white_id", "black_id", "variant")  # columns behind the result
-STRETCH_LIMIT: Final = 1 << 22  # bytes of tags that may have to be looked at to tell one game from the next
-_TAGS_LIMIT: Final = 200_000  # the same in tags
+STRETCH_LIMIT: Final = 1 << 20  # bytes of tags that may have to be looked at to tell one game from the next
+_TAGS_LIMIT: Final = 50_000  # the same in tags
 _LINE_BEFORE: Final = 1 << 12  # bytes of a line that are looked at before a tag
 _NO_POSITION: Final = (b"", b"?")
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.records import Note
 from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.tabular.delimited import whole_lines
+from ttt_cli.games.tabular.delimited import Lines, whole_lines
 
 BLOCK: Final = 1 << 19  # bytes whose rows are cut at once
 ROWS_AT_ONCE: Final = 1 << 14
@@ -59,7 +59,7 @@ class Cut:
         )
 
 
-def large_lines(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+def large_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
     """As `delimited.whole_lines`, BLOCK bytes or a little more at a time."""
     return whole_lines(_gathered(blocks))
 

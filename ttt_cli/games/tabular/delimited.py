@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
-from ttt_cli.games.records import Batch, Note
+from ttt_cli.games.records import DROPPED, TOO_LONG, Batch, Note
 from ttt_cli.games.tabular.columns import Table, join_rows, make_batch
 from ttt_cli.games.tabular.layout import Layout, find_layout
 from ttt_cli.games.tabular.table_rows import Row, RowReader
 from ttt_cli.games.text import BLOCK, HEAD, LARGE, peek
 
 DELIMITERS: Final = (",", "\t", ";", "|")
-LINE_LIMIT: Final = 1 << 24  # bytes
+LINE_LIMIT: Final = 1 << 20  # bytes
 
 
 def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 8) -> Table:
@@ -32,13 +31,13 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: 
     layout = find_layout(rows or [sample[:1]], data, name)
     head, blocks = peek(chain([first], blocks), large)
     if len(head) < large or not delimiter.isascii() or delimiter in '"\n':
-        return Table(layout.kind, read_rows(_pieces(blocks), delimiter, layout))
+        return Table(layout.kind, read_rows(pieces(blocks), delimiter, layout))
     from ttt_cli.games.tabular.delimited_compiled import scan_rows
 
-    return Table(layout.kind, scan_rows(_pieces(blocks), delimiter, layout))
+    return Table(layout.kind, scan_rows(pieces(blocks), delimiter, layout))
 
 
-def _pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes, no more than BLOCK at a time."""
     return (block[start : start + BLOCK] for block in blocks for start in range(0, len(block), BLOCK))
 
@@ -61,27 +60,47 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=merit)
 
 
-def whole_lines(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The same bytes cut behind the ends of lines, and whether they are the last, which may end otherwise.
+class Lines(NamedTuple):
+    """Whole lines; the `final` ones may end otherwise. One that is too long is `long`, and empty."""
 
-    Raises DataError when a line is longer than LINE_LIMIT.
-    """
-    rest = b""
+    data: bytes
+    final: bool = False
+    long: bool = False
+
+
+def whole_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
+    """The same bytes cut behind the ends of lines, without those of more than LINE_LIMIT bytes."""
+    rest, long = b"", False
     for block in blocks:
-        data = rest + block
+        start = block.find(b"\n") if long else 0
+        if start < 0:
+            continue
+        if long:
+            yield Lines(b"\n", long=True)
+            start, long = start + 1, False
+        data = rest + block[start:] if start else rest + block
         cut = data.rfind(b"\n") + 1
-        yield data[:cut], False
+        yield Lines(data[:cut])
         rest = data[cut:]
         if len(rest) > LINE_LIMIT:
-            raise DataError(f"a line is longer than {LINE_LIMIT >> 20} MB", hint="is it a table of games?")
-    yield rest, True
+            rest, long = b"", True
+    if long:
+        yield Lines(b"\n", long=True)
+    yield Lines(rest, final=True)
+
+
+def long_line(number: int) -> Note:
+    """The account of a line that is too long."""
+    return Note(number, TOO_LONG, f"a line of more than {LINE_LIMIT >> 10:,} KB", DROPPED)
 
 
 def read_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
     """The records of a table given as blocks; where they are cut makes no difference."""
     splitter = _Splitter(RowReader(delimiter, layout.width))
     header = layout.header
-    for data, final in whole_lines(blocks):
+    for data, final, long in whole_lines(blocks):
+        if long:
+            splitter.reader.reject(long_line(splitter.following))
         lines = data.removesuffix(b"\n").decode("utf-8", "surrogateescape").split("\n") if data else []
         numbers, rows = splitter.split(lines, final=final)
         if header and rows:
@@ -103,6 +122,11 @@ class _Splitter:
         self.reader = reader
         self._next = 1  # number of the first line not yet read
         self._open: list[str] = []  # lines of a row that is not complete
+
+    @property
+    def following(self) -> int:
+        """The number of the line behind those that were given."""
+        return self._next + len(self._open)
 
     def split(self, lines: list[str], *, final: bool) -> tuple[Sequence[int], list[Row]]:
         """Line numbers and fields of the rows that are complete; blank lines are no rows."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ttt_cli.games.records import Batch
 from ttt_cli.games.tabular.cutting import Cut, Piece, large_lines
+from ttt_cli.games.tabular.delimited import Lines, long_line
 from ttt_cli.games.tabular.layout import Layout
 from ttt_cli.games.tabular.numbering import fields_of, numbered
 from ttt_cli.games.tabular.table_rows import ROW_LINES, RowReader
@@ -24,8 +25,14 @@ _LONGEST: Final = 1 << 16  # bytes of a field; the reader of text has a limit of
 def scan_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
     """As `delimited.read_rows`, for a delimiter of one byte."""
     scanner = Scanner(delimiter, layout)
-    lines = large_lines(blocks)
-    return numbered((piece for data, final in lines for piece in scanner.feed(data, final=final)), layout)
+    return numbered(_fed(scanner, large_lines(blocks)), layout)
+
+
+def _fed(scanner: Scanner, lines: Iterable[Lines]) -> Iterator[Piece]:
+    for data, final, long in lines:
+        if long:
+            scanner.reject_long()
+        yield from scanner.feed(data, final=final)
 
 
 class Scanner:
@@ -41,6 +48,10 @@ class Scanner:
         self._line = 1  # of the next row
         self._header = layout.header
         self._open = b""  # a row that is not complete
+
+    def reject_long(self) -> None:
+        """The line that comes next was too long."""
+        self._reader.reject(long_line(self._line + self._open.count(b"\n")))
 
     def feed(self, data: bytes, *, final: bool) -> Iterator[Piece]:
         """The rows in whole lines; one that is not complete is kept back until there are more."""

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ttt_cli.errors import DataError
 from ttt_cli.games.records import BAD_ROW, DROPPED, Note
 
-VALUE_LIMIT: Final = 1 << 24  # characters that one object may take
+VALUE_LIMIT: Final = 1 << 20  # characters that one object may take
 _COMMA_TOO_MANY: Final = re.compile(r",(\s*[}\]])")
 _BETWEEN: Final = re.compile(r"[\s,\[\]]*")
 _LONE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of characters; others stand for bytes

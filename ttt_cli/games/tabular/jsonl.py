@@ -11,7 +11,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.games.records import Batch
 from ttt_cli.games.streams import DamagedInputError
 from ttt_cli.games.tabular.columns import Table, join_rows, make_batch
-from ttt_cli.games.tabular.delimited import whole_lines
+from ttt_cli.games.tabular.delimited import long_line, pieces, whole_lines
 from ttt_cli.games.tabular.json_objects import (
     Object,
     Objects,
@@ -21,8 +21,10 @@ from ttt_cli.games.tabular.json_objects import (
     one_per_line,
 )
 from ttt_cli.games.tabular.layout import Layout, find_layout
-from ttt_cli.games.text import HEAD, LARGE, peek
+from ttt_cli.games.text import BLOCK, HEAD, LARGE, peek
 
+KEYS_SAMPLE: Final = 1 << 22  # bytes whose keys are the columns
+_MOST_KEYS: Final = 2000
 _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
 
@@ -30,7 +32,7 @@ _PROBED: Final = 100  # lines
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first `large` bytes. Files of so many bytes and more with an object on each line are
+    Columns are the keys in the first KEYS_SAMPLE bytes. Files of `large` bytes and more with an object on each line are
     read by compiled code, others by the standard library.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
@@ -40,8 +42,8 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
         from ttt_cli.games.tabular.jsonl_large import read_large
 
         return read_large(head, blocks, data, name)
-    pieces = _lines(blocks) if lined else one_after_the_other(blocks, name)
-    first, rest = _beginning(pieces, everything=len(head) < large)
+    found_in = _lines(pieces(blocks)) if lined else one_after_the_other(pieces(blocks), name)
+    first, rest = _beginning(found_in, KEYS_SAMPLE // BLOCK if len(head) < large else 0)
     found = [one for objects in first for _, one in objects.found]
     if not found:
         raise DataError(
@@ -60,13 +62,13 @@ def is_lined(head: bytes) -> bool:
     )
 
 
-def _beginning(pieces: Iterator[Objects], *, everything: bool) -> tuple[list[Objects], Iterator[Objects]]:
-    """All pieces, or those up to the first object, and the others; damage is told behind what came before."""
+def _beginning(pieces: Iterator[Objects], most: int) -> tuple[list[Objects], Iterator[Objects]]:
+    """The first pieces, `most` if there are objects in them, and the others; damage is told behind what came before."""
     first: list[Objects] = []
     try:
         for objects in pieces:
             first.append(objects)
-            if objects.found and not everything:
+            if len(first) >= most and any(some.found for some in first):
                 break
     except DamagedInputError as error:
         if not any(objects.found for objects in first):
@@ -82,14 +84,19 @@ def _damaged(error: DamagedInputError) -> Iterator[Objects]:
 
 def _lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
     number = 1
-    for data, _ in whole_lines(blocks):
+    for data, _, long in whole_lines(blocks):
         lines = data.removesuffix(b"\n").split(b"\n") if data else []
-        yield one_per_line(lines, number)
+        objects = one_per_line(lines, number)
+        objects.rejects.extend([long_line(number)] * long)
+        yield objects
         number += len(lines)
 
 
 def layout_of(keys: list[str], sample: list[Object], data: DataConfig, name: str) -> Layout:
     """Which key is which column."""
+    if len(keys) > _MOST_KEYS:
+        hint = "a game has a few, such as date, white, black and result"
+        raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
     rows = [[as_text(one.get(key)) for key in keys] for one in sample[:_SAMPLE]]
     return find_layout([keys, *rows], data, name, named=True)
 

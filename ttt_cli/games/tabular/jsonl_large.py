@@ -14,10 +14,12 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.records import Batch, Note
 from ttt_cli.games.tabular.columns import Table
 from ttt_cli.games.tabular.cutting import Cut, Piece, large_lines
+from ttt_cli.games.tabular.delimited import Lines, long_line
 from ttt_cli.games.tabular.json_objects import as_text, one_per_line
-from ttt_cli.games.tabular.jsonl import layout_of
+from ttt_cli.games.tabular.jsonl import KEYS_SAMPLE, layout_of
 from ttt_cli.games.tabular.layout import Layout
 from ttt_cli.games.tabular.numbering import fields_of, numbered
+from ttt_cli.games.tabular.table_rows import MOST_DETAILS
 from ttt_cli.kernels import delimited as kernel
 from ttt_cli.kernels.json_lines import split_objects
 
@@ -27,7 +29,7 @@ _ESCAPED: Final = frozenset('"\\')
 
 def read_large(head: bytes, blocks: Iterable[bytes], data: DataConfig, name: str) -> Table:
     """As `jsonl.read_jsonl`; `head` is the beginning of `blocks`, which tells the columns."""
-    sample = [one for _, one in one_per_line(head.split(b"\n"), 1).found]
+    sample = [one for _, one in one_per_line(head[:KEYS_SAMPLE].split(b"\n"), 1).found]
     keys = list(dict.fromkeys(key for one in sample for key in one))
     layout = layout_of(keys, sample, data, name)
     return Table(layout.kind, scan_objects(blocks, keys, layout))
@@ -36,7 +38,14 @@ def read_large(head: bytes, blocks: Iterable[bytes], data: DataConfig, name: str
 def scan_objects(blocks: Iterable[bytes], keys: Sequence[str], layout: Layout) -> Iterator[Batch]:
     """The records of a file with an object on each line; `keys` are the names of the columns of `layout`."""
     scanner = ObjectScanner(keys, layout)
-    return numbered((piece for data, _ in large_lines(blocks) for piece in scanner.feed(data)), layout)
+    return numbered(_fed(scanner, large_lines(blocks)), layout)
+
+
+def _fed(scanner: ObjectScanner, lines: Iterable[Lines]) -> Iterator[Piece]:
+    for data, _, long in lines:
+        if long:
+            scanner.reject_long()
+        yield from scanner.feed(data)
 
 
 class ObjectScanner:
@@ -52,6 +61,11 @@ class ObjectScanner:
         self._bounds = np.cumsum([0, *map(len, written)], dtype=np.int64)
         self._line = 1  # of the next object
         self._rejects: list[Note] = []
+        self._detailed = 0
+
+    def reject_long(self) -> None:
+        """The line that comes next was too long."""
+        self._rejects.append(long_line(self._line))
 
     def feed(self, data: bytes) -> Iterator[Piece]:
         """The objects in whole lines."""
@@ -80,7 +94,9 @@ class ObjectScanner:
     def _read_carefully(self, cut: Cut, line: bytes) -> None:
         self.careful += 1
         objects = one_per_line([line], self._line)
-        self._rejects += objects.rejects
+        self._detailed += len(objects.rejects)
+        quoted = self._detailed <= MOST_DETAILS
+        self._rejects += objects.rejects if quoted else (note._replace(detail="") for note in objects.rejects)
         for number, found in objects.found:
             cut.add(number, [as_text(found.get(key)) for key in self._keys])
         self._line += 1

@@ -10,6 +10,7 @@ from typing import Final
 from ttt_cli.games.records import BAD_ROW, DROPPED, Note
 
 ROW_LINES: Final = 50  # lines that one row may take; more means a quote that is never closed
+MOST_DETAILS: Final = 20_000  # rows that are quoted where they are rejected
 _END: Final = "\0end\0"  # NULs never reach us, so no row looks like this
 
 Row = list[str]
@@ -22,11 +23,16 @@ class RowReader:
         self.delimiter = delimiter
         self.width = width
         self._rejects: list[Note] = []
+        self._detailed = 0
 
     def take_rejects(self) -> list[Note]:
         """The rows that did not have `width` fields, since last asked."""
         taken, self._rejects = self._rejects, []
         return taken
+
+    def reject(self, note: Note) -> None:
+        """Take in the account of what is no row."""
+        self._rejects.append(note)
 
     def read(self, lines: Sequence[str], at: int, number: int, *, final: bool) -> tuple[int, Row | None]:
         """Read the row that begins in `lines[at]`, which is line `number` of the file.
@@ -76,4 +82,6 @@ class RowReader:
         return False
 
     def _reject(self, number: int, text: str, why: str) -> None:
-        self._rejects.append(Note(number, BAD_ROW, f"{why}: {text[:80]}", DROPPED))
+        self._detailed += 1
+        detail = f"{why}: {text[:80]}" if self._detailed <= MOST_DETAILS else ""
+        self._rejects.append(Note(number, BAD_ROW, detail, DROPPED))
