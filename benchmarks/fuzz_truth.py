@@ -131,8 +131,9 @@ def objects_of(games: Sequence[Truth], chance: random.Random) -> str:
     texts = []
     for game in games:
         cells = {"white": game.white, "black": game.black, "result": game.result, "date": game.date}
-        pairs = [pair for pair in cells.items() if pair[1] or chance.random() < 0.5]
-        pairs += [("note", chance.choice((None, 1.5, "}", ["a", {"white": "Z"}])))] * chance.randrange(2)
+        pairs: list[tuple[str, object]] = [pair for pair in cells.items() if pair[1] or chance.random() < 0.5]
+        if chance.random() < 0.5:
+            pairs.append(("note", chance.choice((None, 1.5, "}", ["a", {"white": "Z"}]))))
         chance.shuffle(pairs)
         texts.append(json.dumps(dict(pairs), indent=chance.choice((None, 1)) if array else None))
         if chance.random() < 0.05:
