@@ -128,7 +128,7 @@ def _lists(
 def _fading(timeline: Timeline, params: Params) -> tuple[float, float, float]:
     """Months in a period, the mean age in months of its games at its end, and months in the window.
 
-    A game of which less than the month is known counts as spread over the months of its period, as in the source.
+    A game is taken as spread over the months of its period, whatever is known of its date.
     """
     months = 12.0 / STEPS_PER_YEAR[timeline.period]
     return months, max(months - 1.0, 0.0) / 2.0, 12.0 * params.window
