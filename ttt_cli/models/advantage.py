@@ -18,7 +18,8 @@ def at_best_advantage(
 
     Without `colours`, that is when nobody knows them, there is nothing to estimate and the advantage is 0.
     `fit_at(advantage, near)` fits with that advantage in points, starting from `near`. The maximum is bracketed by
-    steps that grow without bounds, then closed in on to `PRECISION`.
+    steps that grow without bounds, then closed in on to `PRECISION`. Where the games say nothing of it, it is the best
+    that was tried.
     """
     if params.white_advantage != "estimate":
         return fit_at(params.white_advantage, start)
@@ -34,7 +35,10 @@ def at_best_advantage(
             best[0] = fit
         return -fit.log_evidence
 
-    low, _, high, *_ = bracket(cost, 0.0, FIRST_GUESS * params.beta)
+    try:
+        low, _, high, *_ = bracket(cost, 0.0, FIRST_GUESS * params.beta)
+    except RuntimeError:  # the evidence does not fall to either side
+        return best[0]
     bounds = min(low, high), max(low, high)
     minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": PRECISION * params.beta})
     return best[0]

@@ -36,6 +36,9 @@ ROUGHLY: Final = 1e-3  # how far residuals are brought down in one step
 PRECISELY: Final = 1e-7
 EXACTLY: Final = 1e-10
 LEAST_SHARE: Final = 1e-6  # of a step that is tried
+LONGEST: Final = (
+    1000.0  # points that a lead may move in a step: where scores are flat Newton's method goes too far
+)
 SLACK: Final = 1e-12  # relative: rounding of the likelihood
 
 
@@ -168,6 +171,7 @@ def performances(
         pairs = entries.pairs.weighing(total * expected * (1.0 - expected) / ELO_SCALE)
         push = pairs.to_members(score - total * expected)
         step, solved = balance(pairs, push, ROUGHLY if change > NEAR else PRECISELY, solver.max_sweeps)
+        step *= LONGEST / max(LONGEST, largest(step[first] - step[second]))
         gain = step[first] - step[second]
         rating = rating + step * _share(lambda s: _log_likelihood(lead + s * gain, score, total))  # noqa: B023
         change = largest(step) if solved else np.inf

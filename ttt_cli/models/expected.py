@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.models.outcomes import draw_share
+from ttt_cli.models.outcomes import draw_share, refuse_draws_without_margin
 from ttt_cli.models.params import Params, alias
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
 
+MOST_ADVANTAGE: Final = 2_000.0  # Elo points: a queen is 1008
+MOST_MARGIN: Final = 4_000.0  # Elo points: at 2,520 one game in a million between equals is not drawn
 TINY: Final = 1e-130  # the least chance that is told from none
 ELO_SCALE: Final = 400.0 / math.log(10.0)  # points in which the odds of winning grow by e
 
@@ -29,7 +31,7 @@ class ExpectedParams(Params):
     """How leads become outcomes, in Elo points."""
 
     draw_margin: Annotated[
-        Literal["auto"] | Annotated[float, Field(ge=0)],
+        Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
         Field(
             validation_alias=alias("draw_margin", "epsilon"),
             description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
@@ -46,7 +48,10 @@ class ExpectedParams(Params):
     white_advantage: Annotated[
         float,
         Field(
-            validation_alias=alias("white_advantage", "gamma"), description="added to White's rating, points"
+            ge=-MOST_ADVANTAGE,
+            le=MOST_ADVANTAGE,
+            validation_alias=alias("white_advantage", "gamma"),
+            description="added to White's rating, points",
         ),
     ] = 0.0
 
@@ -57,12 +62,16 @@ def logistic_margin(probability: float) -> float:
 
 
 def resolve_logistic_margin(params: ExpectedParams, timeline: Timeline) -> float:
-    """The draw margin in Elo points, `auto` worked out. Raises ConfigError when all games are draws."""
+    """The draw margin in Elo points, `auto` worked out.
+
+    Raises ConfigError when the games cannot have come from the margin: draws without one, or nothing but draws.
+    """
+    share = draw_share(timeline)
     if params.draw_margin != "auto":
+        refuse_draws_without_margin(params.draw_margin, share)
         return params.draw_margin
     if params.draw_probability is not None:
         return logistic_margin(params.draw_probability)
-    share = draw_share(timeline)
     if share >= 1.0:
         raise ConfigError(
             "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"
@@ -98,6 +107,9 @@ def logistic_probabilities(difference: Array, margin: float) -> Array:
 
 
 def foreseen(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> float:
-    """The sum of the log probabilities of what happened, nats: the evidence of a filter."""
-    with np.errstate(divide="ignore"):
-        return float(weight @ np.log(probabilities[np.arange(len(outcome)), outcome]))
+    """The sum of the log probabilities of what happened, nats: the evidence of a filter.
+
+    What was foreseen with less than the smallest number there is counts as foreseen with that.
+    """
+    happened = probabilities[np.arange(len(outcome)), outcome]
+    return float(weight @ np.log(np.maximum(happened, np.finfo(np.float64).tiny)))

@@ -48,11 +48,7 @@ def resolve_margin(params: SkillParams, timeline: Timeline) -> float:
     """
     share = draw_share(timeline)
     if params.draw_margin != "auto":
-        if params.draw_margin == 0.0 and share > 0.0:
-            raise ConfigError(
-                "draw_margin is 0, but there are drawn games",
-                hint="use draw_margin: auto, or a number above 0",
-            )
+        refuse_draws_without_margin(params.draw_margin, share)
         return params.draw_margin
     if params.draw_probability is not None:
         return margin_for(params.draw_probability, params.beta)
@@ -61,6 +57,14 @@ def resolve_margin(params: SkillParams, timeline: Timeline) -> float:
             "all games are draws, so their share gives no draw margin", hint="set model.draw_margin in points"
         )
     return margin_for(share, params.beta)
+
+
+def refuse_draws_without_margin(margin: float, share: float) -> None:
+    """Raises ConfigError for a share of draws above 0 that have no chance."""
+    if margin == 0.0 and share > 0.0:
+        raise ConfigError(
+            "draw_margin is 0, but there are drawn games", hint="use draw_margin: auto, or a number above 0"
+        )
 
 
 def outcome_probabilities(

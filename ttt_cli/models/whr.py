@@ -21,7 +21,14 @@ from ttt_cli.fitted import Fit, Kind
 from ttt_cli.models.bradley_terry import Deviations, margin_probabilities, own_deviations, started_ratings
 from ttt_cli.models.comparisons import Draws
 from ttt_cli.models.elo_unit import logistic_unit
-from ttt_cli.models.expected import ELO_SCALE, ExpectedParams, logistic_probabilities, resolve_logistic_margin
+from ttt_cli.models.expected import (
+    ELO_SCALE,
+    MOST_ADVANTAGE,
+    MOST_MARGIN,
+    ExpectedParams,
+    logistic_probabilities,
+    resolve_logistic_margin,
+)
 from ttt_cli.models.laplace import laplace_integral, leave_one_out
 from ttt_cli.models.newton import maximise
 from ttt_cli.models.outcomes import draw_share
@@ -63,7 +70,7 @@ class Params(ModelParams):
         ),
     ] = "margin"
     draw_margin: Annotated[
-        Literal["auto"] | Annotated[float, Field(ge=0)],
+        Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
         Field(
             validation_alias=alias("draw_margin", "epsilon"),
             description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
@@ -80,7 +87,10 @@ class Params(ModelParams):
     white_advantage: Annotated[
         float,
         Field(
-            validation_alias=alias("white_advantage", "gamma"), description="added to White's rating, points"
+            ge=-MOST_ADVANTAGE,
+            le=MOST_ADVANTAGE,
+            validation_alias=alias("white_advantage", "gamma"),
+            description="added to White's rating, points",
         ),
     ] = 0.0
     deviations: Annotated[
@@ -151,7 +161,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     history = _history(timeline, params, fit.params["draw_margin"])
     slopes = history.slopes(fit.state["rating"])
     share = params.draw_probability or draw_share(timeline)
-    return {**slopes, "draw_probability": slopes["draw_margin"] * 2.0 * ELO_SCALE / (1.0 - share**2)}
+    growth = 2.0 * ELO_SCALE / (1.0 - share**2) if share < 1.0 else 0.0
+    return {**slopes, "draw_probability": slopes["draw_margin"] * growth}
 
 
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
@@ -188,10 +199,10 @@ def _history(timeline: Timeline, params: Params, margin: float) -> History:
 def _margin(params: Params, timeline: Timeline) -> float:
     """The draw margin in points. Raises ConfigError when the games cannot have come from it."""
     rule = ExpectedParams(draw_margin=params.draw_margin, draw_probability=params.draw_probability)
-    margin = resolve_logistic_margin(rule, timeline)
-    if params.draws == "margin" and margin == 0.0 and draw_share(timeline) > 0.0:
-        raise ConfigError(
-            "draw_margin is 0, but there are drawn games",
-            hint="use draw_margin: auto, a number above 0, or draws: halves",
-        )
-    return margin
+    if params.draw_margin == 0.0 and params.draws == "halves":
+        return 0.0
+    try:
+        return resolve_logistic_margin(rule, timeline)
+    except ConfigError as error:
+        halves = f"{error.hint}, or draws: halves" if params.draw_margin == 0.0 else error.hint
+        raise ConfigError(error.message, hint=halves) from error
