@@ -104,5 +104,5 @@ class PlayerYears:
             )
         return tuple(notes)
 
-    def _sums(self, values: NDArray[np.generic]) -> Array:
+    def _sums(self, values: Array | NDArray[np.bool_]) -> Array:
         return np.bincount(self.group, values, minlength=1).astype(np.float64)

@@ -1,0 +1,78 @@
+"""What is promised of versions: pyproject.toml, the tested versions, README.md and continuous integration agree."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+PYTHONS = [version for version in ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
+           if version in SpecifierSet(PROJECT["requires-python"])]  # fmt: skip
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def pinned() -> Iterator[tuple[Requirement, int]]:
+    """The requirements of the tested versions, each with the number of its hashes."""
+    text = (ROOT / "requirements-tested.txt").read_text(encoding="utf-8")
+    for entry in re.findall(r"^[a-z].*(?:\n .*)*", text, flags=re.MULTILINE):
+        head, *hashes = re.split(r"\s*\\\n\s*", entry)
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", digest) for digest in hashes)
+        yield Requirement(head), len(hashes)
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("text", [*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["check"]])
+def test_every_dependency_is_tested_in_one_version_that_the_pins_allow(text: str, python: str) -> None:
+    wanted = Requirement(text)
+    where = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
+    if wanted.marker and not wanted.marker.evaluate(where):
+        return
+    (found,) = [
+        entry for entry, _ in pinned()
+        if plain(entry.name) == plain(wanted.name) and (entry.marker is None or entry.marker.evaluate(where))
+    ]  # fmt: skip
+    (pin,) = found.specifier
+    assert pin.operator == "=="
+    assert pin.version in wanted.specifier
+
+
+def test_every_tested_version_has_hashes() -> None:
+    assert all(hashes for _, hashes in pinned())
+
+
+def test_tools_whose_findings_differ_from_version_to_version_are_pinned_and_not_needed_for_the_tests() -> (
+    None
+):
+    assert all(re.search(r"==[\d.]+(;|$)", text) for text in EXTRAS["check"])
+    names = {Requirement(text).name for text in EXTRAS["check"]}
+    assert names >= {"mypy", "ruff"}
+    assert not names & {Requirement(text).name for text in (*EXTRAS["test"], *PROJECT["dependencies"])}
+
+
+def test_the_readme_names_pythons_that_are_allowed() -> None:
+    ((first, last),) = re.findall(r"Python (3\.\d+) to (3\.\d+)", README)
+    assert first == PYTHONS[0]
+    assert last in PYTHONS
+
+
+def test_continuous_integration_checks_and_tests_what_is_pinned() -> None:
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert ".venv/bin/pip install -q --require-hashes -r requirements-tested.txt" in run
+    assert re.search(r"^\.ci/check$", run, flags=re.MULTILINE)
+    checks = (ROOT / ".ci" / "check").read_text(encoding="utf-8")
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    for tool in ("ruff", "mypy", "lint-imports"):
+        assert f'"$tools/{tool}"' in checks
+        assert f".venv/bin/{tool}" in hooks
