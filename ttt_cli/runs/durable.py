@@ -36,8 +36,11 @@ def new_database(path: Path) -> Iterator[DuckDBPyConnection]:
     with _replacing(path) as temporary:
         with closing(duckdb.connect()) as connection:
             name = str(temporary).replace("'", "''")
-            connection.execute(f"ATTACH '{name}' AS {DATABASE} (STORAGE_VERSION '{STORAGE}'); USE {DATABASE}")
+            connection.execute(
+                f"ATTACH '{name}' AS {DATABASE} (STORAGE_VERSION '{STORAGE}'); USE {DATABASE}; BEGIN"
+            )
             yield connection
+            connection.execute("COMMIT")
             written = digest(connection)
             connection.execute(f"CHECKPOINT {DATABASE}")
         _check(temporary, written)
