@@ -17,9 +17,10 @@ HEAD = """\
 Written by `python docs/make_cli.py` from the commands' own help.
 
 Data goes to standard output, everything else to standard error. `-` is standard input or output. A command that asks
-a run takes `-r RUN`, else `$TTT_RUN`, else the newest `*.ttt` in the current folder. `-f` chooses `table`, `csv`,
-`tsv`, `json`, `jsonl` or `parquet`; the default is a table on a terminal and TSV in a pipe or a file. `NO_COLOR` turns
-colours off, `COLUMNS` sets the width of tables.
+a run takes `-r RUN`, else `$TTT_RUN`, else the `*.ttt` in the current folder that was fitted last, unless
+another user put it there; which one answers is said unless `-r` names it. `-f` chooses `table`, `csv`, `tsv`, `json`,
+`jsonl` or `parquet`; the default is a table on a terminal and TSV in a pipe or a file, or what the file's name says.
+`NO_COLOR` turns colours off, `COLUMNS` sets the width of tables.
 
 | exit code | meaning |
 |---|---|

@@ -129,7 +129,8 @@ def test_a_wrong_grid_is_a_config_error(here: Path, capsys: pytest.CaptureFixtur
     assert main.run(["evidence", "--grid", "bta=1/2"]) == 2
     assert "did you mean beta?" in capsys.readouterr().err
     assert main.run(["evidence", "--grid", "draw_margin=0/100,beta=300"]) == 2
-    err = capsys.readouterr().err
+    run, _, err = capsys.readouterr().err.partition("\n")
+    assert run.startswith("a.ttt: ")
     assert err.startswith(
         "--grid at draw_margin=0, beta=300: draw_margin is 0, but there are drawn games\nhint:"
     )

@@ -24,7 +24,7 @@ def test_words_of_the_name_are_joined_and_rows_are_tsv(
     assert capsys.readouterr() == (
         "player\tperiod\tmean\tsd\tgames\n"
         "Morphy, Paul\t1857\t1000.0\t50.0\t2\nMorphy, Paul\t1858\t1003.0\t50.0\t3\n",
-        "",
+        "a.ttt: 7 games 1857-1862\n",
     )
 
 

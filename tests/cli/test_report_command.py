@@ -18,7 +18,7 @@ def test_one_file_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert text.rstrip().endswith("</html>")
-    assert capsys.readouterr() == ("", "report.html written\n")
+    assert capsys.readouterr() == ("", "a.ttt: 7 games 1857-1862\nreport.html written\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ttt", "report.html"]
 
 

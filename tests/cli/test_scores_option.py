@@ -36,7 +36,7 @@ def test_the_report_tells_the_leave_one_out_score(here: Path, capsys: pytest.Cap
 def test_scores_stand_after_the_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["evidence", "--scores", "--from", "1859", "--every", "2"]) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert err == "a.ttt: 7 games 1857-1862\n"
     (row,) = csv.DictReader(io.StringIO(out), delimiter="\t")
     expected = prequential(open_run("a.ttt"), "1859", 2)
     assert row["games"] == "7"

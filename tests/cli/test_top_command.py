@@ -21,7 +21,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rows_of(capsys: pytest.CaptureFixture[str], *args: str) -> list[dict[str, str]]:
     assert main.run(["top", *args, "-f", "csv"]) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert err == ("" if "-r" in args else "a.ttt: 7 games 1857-1862\n")
     return list(csv.DictReader(io.StringIO(out)))
 
 

@@ -20,7 +20,10 @@ def test_the_report_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(out)
     assert found["win"] + found["draw"] + found["loss"] == pytest.approx(1.0)
     assert found["match_win"] + found["match_draw"] + found["match_loss"] == pytest.approx(1.0)
-    assert err == "Morphy, Paul in 1858, Anderssen, Adolf in 1858: the last period of both\n"
+    assert (
+        err
+        == "a.ttt: 8 games 1857-1901\nMorphy, Paul in 1858, Anderssen, Adolf in 1858: the last period of both\n"
+    )
 
 
 def test_eras_far_apart_come_with_a_caution_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:

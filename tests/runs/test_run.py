@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -73,23 +72,6 @@ def test_two_inputs_of_one_name_stay_apart() -> None:
     games = games_of(RECORDS, report=report)
     timeline = build_timeline(games)
     assert same_games(memory_run(games, timeline, fit_of(timeline), CONFIG).stored_games(), games)
-
-
-def test_named_run_then_environment_then_newest_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    with pytest.raises(RunError, match="no run") as caught:
-        open_run()
-    assert "ttt fit" in (caught.value.hint or "")
-    for age, name in ((300, "old.ttt"), (100, "new.ttt"), (200, "middle.ttt")):
-        write_small_run(tmp_path / name, RECORDS[:2])
-        os.utime(tmp_path / name, (2e9 - age, 2e9 - age))
-    (tmp_path / "folder.ttt").mkdir()
-    os.utime(tmp_path / "folder.ttt", (2e9, 2e9))
-    assert open_run().name == "new.ttt"
-    monkeypatch.setenv("TTT_RUN", "old.ttt")
-    assert open_run().name == "old.ttt"
-    assert open_run("middle.ttt").name == "middle.ttt"
 
 
 def test_files_that_are_no_runs_say_so(tmp_path: Path) -> None:

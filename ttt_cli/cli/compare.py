@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ttt_cli.cli.asked import asked_run
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import QUIET, emit, on_terminal, say
 from ttt_cli.cli.options import format_option, output_option, run_option, set_option, verbosity_options
@@ -113,11 +114,10 @@ def _timeline(
     run: str | None, files: tuple[str, ...], overrides: tuple[str, ...], systems: list[System]
 ) -> Timeline:
     from ttt_cli.evaluate.contestants import timeline_of_files, timeline_of_run
-    from ttt_cli.runs.run import open_run
 
     if files:
         return timeline_of_files(files, systems, progress=progress())
-    return timeline_of_run(open_run(run), overrides)
+    return timeline_of_run(asked_run(run), overrides)
 
 
 def _tuning(by: str | None, since: str | None, evaluations: int | None) -> TuneOptions:

@@ -16,13 +16,34 @@ from ttt_cli.errors import RunError
 from ttt_cli.views.rows import Rows
 
 FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
+_OTHERS: Final = frozenset(  # formats that a file's name may say, and that are not written here
+    {
+        "xlsx",
+        "xls",
+        "ods",
+        "arrow",
+        "feather",
+        "sql",
+        "sqlite",
+        "db",
+        "duckdb",
+        "ttt",
+        "pgn",
+        "html",
+        "htm",
+        "xml",
+        "yaml",
+    }
+    | {"yml", "md", "pdf", "svg", "png", "gz", "bz2", "xz", "zst", "zip"}
+)
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 
 class _Voice:
-    """How much is said; set once per command by -q and -v."""
+    """How much is said, set once per command by -q and -v; `run`: what answers, if neither named nor told yet."""
 
     level = NORMAL
+    run = ""
 
 
 voice = _Voice()
@@ -53,7 +74,8 @@ def width() -> int:
 def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
     """Show or write rows; by default a table on a terminal, else TSV, or what the file's name says.
 
-    A file appears whole or not at all. Raises click.UsageError for Parquet on a terminal, RunError when the
+    A file appears whole or not at all. Raises click.UsageError for Parquet on a terminal and for a file whose name says
+    another format, RunError when the
     file cannot be written.
     """
     fmt = fmt or _default_format(out)
@@ -68,10 +90,17 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
                 _write(rows, fmt, stream)
 
 
+def is_titled(fmt: str | None, out: str = "-") -> bool:
+    """Whether rows are shown as a table for the eye, with a title above."""
+    return out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
+
+
 def _default_format(out: str) -> str:
     if out == "-":
         return "table" if on_terminal() else "tsv"
     suffix = Path(out).suffix.removeprefix(".").lower()
+    if suffix in _OTHERS:
+        raise click.UsageError(f"{out!r}: tables are {', '.join(FORMATS[1:])}, by the file's name or -f")
     return suffix if suffix in FORMATS else "tsv"
 
 

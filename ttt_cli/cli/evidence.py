@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ttt_cli.cli.asked import asked_run
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import emit, on_terminal, say
 from ttt_cli.cli.options import (
@@ -59,13 +60,11 @@ def command(
     Points of a grid are kept in the run as they finish: an interrupted grid goes on where it stopped. The
     point of highest evidence is marked. Exit code 4: not everything converged.
     """
-    from ttt_cli.runs.run import open_run
-
     if not scores and (since is not None or every is not None):
         raise click.UsageError("--from and --every go with --scores")
     if scores and grid is not None:
         raise click.UsageError("--scores and --grid do not go together")
-    opened = open_run(run)
+    opened = asked_run(run)
     if grid is None:
         if jobs is not None or overrides:
             raise click.UsageError("--jobs and -s go with --grid")

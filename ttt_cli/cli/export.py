@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ttt_cli.cli.asked import asked_run
 from ttt_cli.cli.console import emit
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
@@ -23,8 +24,7 @@ def command(table: str, run: str | None, scale: tuple[str, ...], fmt: str | None
     skills has player,period,mean,sd,games for every period from a player's first to last; evidence has the
     parameters and log_evidence,converged,sweeps of every point computed so far.
     """
-    from ttt_cli.runs.run import open_run
     from ttt_cli.views.export import table_rows
 
-    with open_run(run, scale) as opened:
+    with asked_run(run, scale) as opened:
         emit(table_rows(opened, table), fmt, out=out)

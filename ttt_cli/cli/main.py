@@ -17,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
+from ttt_cli.cli.asked import tell_run
 from ttt_cli.cli.bars import WaitBar
 from ttt_cli.cli.console import NORMAL, QUIET, VERBOSE, say, voice
 from ttt_cli.errors import TttError, nearest
@@ -116,7 +117,7 @@ def group() -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
-    voice.level = NORMAL
+    voice.level, voice.run = NORMAL, ""
     _prepare_output()
     try:
         with _unwinding_signals(), listening(WaitBar()):
@@ -127,6 +128,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _tell_usage(error)
     except TttError as error:
+        tell_run()
         _tell(str(error) if error.where else f"ttt: {error}", error.hint)
         return error.exit_code
     except Exception as error:

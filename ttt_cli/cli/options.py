@@ -20,8 +20,20 @@ _COUNT: Final = click.IntRange(min=0)
 _SEVERAL: Final = {"metavar": "NAME", "multiple": True}
 _WORDS: Final = {"metavar": "WORDS", "multiple": True}
 
+
+def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:  # noqa: ARG001
+    """The only value of an option. Raises BadParameter when there are several."""
+    if len(value) > 1:
+        raise click.BadParameter(f"one config at a time, not {' and '.join(value)}; -s sets single keys")
+    return value[0] if value else None
+
+
 run_option: Decorator[Any] = click.option(
-    "-r", "--run", "run", metavar="RUN", help="The run to ask; default $TTT_RUN, else the newest *.ttt here."
+    "-r",
+    "--run",
+    "run",
+    metavar="RUN",
+    help="The run to ask; default $TTT_RUN, else the *.ttt here fitted last.",
 )
 format_option: Decorator[Any] = click.option(
     "-f",
@@ -41,7 +53,13 @@ output_option: Decorator[Any] = click.option(
     "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
 )
 config_option: Decorator[Any] = click.option(
-    "-c", "--config", "config", metavar="CONFIG", help="A path, - for stdin, or the name of a shipped config."
+    "-c",
+    "--config",
+    "config",
+    metavar="CONFIG",
+    multiple=True,
+    callback=_one,
+    help="A path, - for stdin, or the name of a shipped config.",
 )
 set_option: Decorator[Any] = click.option(
     "-s",

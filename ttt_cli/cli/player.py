@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.console import emit, on_terminal, printable, say, width
+from ttt_cli.cli.asked import asked_run
+from ttt_cli.cli.console import emit, is_titled, on_terminal, printable, say, width
 from ttt_cli.cli.figures import figure_format, save_figure
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
@@ -44,7 +45,6 @@ def command(
     `ttt player morphy`, `ttt player "Morphy, P"`. Periods without games have games 0. Tables are followed by
     the record, the biggest upsets and, on a terminal, a chart.
     """
-    from ttt_cli.runs.run import open_run
     from ttt_cli.views.formats import speaks_unicode
     from ttt_cli.views.player import player_games, player_view
 
@@ -53,7 +53,7 @@ def command(
     if plot == "-" and out == "-":
         raise click.UsageError("--plot needs a file: the history goes to standard output")
     plot_format = figure_format(plot) if plot else ""
-    opened = open_run(run, scale)
+    opened = asked_run(run, scale, titled=is_titled(fmt, out))
     room = max(width() - len("rating 2000  2000 points "), 10)
     view = player_view(opened, " ".join(name), width=room, ascii_only=not speaks_unicode(sys.stdout))
     if view.note:
@@ -62,7 +62,7 @@ def command(
         say(f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for")
     if plot:
         _draw(opened, view.player, plot, plot_format)
-    as_table = out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
+    as_table = is_titled(fmt, out)
     if record or upsets:
         games = player_games(opened, view.player)
         tabled = games.short_record if as_table else games.record

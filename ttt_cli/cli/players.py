@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ttt_cli.cli.console import emit
+from ttt_cli.cli.asked import asked_run
+from ttt_cli.cli.console import emit, is_titled
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 
@@ -34,9 +35,8 @@ def command(
 
     PATTERN is a part of the name, or several, accents and case aside: `ttt players alekh`.
     """
-    from ttt_cli.runs.run import open_run
     from ttt_cli.views.players import players_rows
 
     limits = {"since": since, "until": until, "number": number or None}
-    with open_run(run, scale) as opened:
+    with asked_run(run, scale, titled=is_titled(fmt, out)) as opened:
         emit(players_rows(opened, " ".join(pattern), min_games=min_games, **limits), fmt, out=out)

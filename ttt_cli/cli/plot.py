@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ttt_cli.cli.asked import asked_run
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import say
 from ttt_cli.cli.figures import FIGURE_FORMATS, figure_format, save_figure
@@ -73,7 +74,7 @@ def command(
     from ttt_cli.views.charts.figure import make_figure
     from ttt_cli.views.eligible import eligible
 
-    opened = open_run(run, scale)
+    opened = asked_run(run, scale)
     beside = open_run(other, scale) if other else None
     figure = make_figure(
         opened,

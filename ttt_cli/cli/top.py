@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ttt_cli.cli.console import emit, say
+from ttt_cli.cli.asked import asked_run
+from ttt_cli.cli.console import emit, is_titled, say
 from ttt_cli.cli.options import (
     eligible_options,
     format_option,
@@ -54,11 +55,10 @@ def command(
     for rankings; the number ones are all shown. In a run where fewer than ten players keep to the default limits of
     games, opponents and sd, nobody is held to them.
     """
-    from ttt_cli.runs.run import open_run
     from ttt_cli.views.eligible import eligible
 
     _check(at, peak or years is not None, leaders, each, limits["active"] is not None)
-    with open_run(run, scale) as opened:
+    with asked_run(run, scale, titled=is_titled(fmt, out)) as opened:
         if not opened.meta.converged:
             say(
                 f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for"

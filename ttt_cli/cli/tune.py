@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ttt_cli.cli.asked import asked_run
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import FORMATS, emit, say
 from ttt_cli.cli.options import format_option, run_option, set_option, verbosity_options, waiting_option
@@ -52,7 +53,7 @@ def command(
     from ttt_cli.runs.writing import writing
     from ttt_cli.views.tuning import tuning_lines, tuning_rows
 
-    place = open_run(run).path
+    place = asked_run(run).path
     with writing(place):
         opened = open_run(place)
         found = tune(opened, keys, overrides, progress=progress())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ttt_cli.cli.console import emit, on_terminal, say
+from ttt_cli.cli.asked import asked_run
+from ttt_cli.cli.console import emit, is_titled, say
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
 
 
@@ -38,15 +39,14 @@ def command(
     each. Probabilities are A's; stronger is the probability of the higher skill; colours are drawn by lot unless a
     key says white or black.
     """
-    from ttt_cli.runs.run import open_run
     from ttt_cli.views.versus import versus_view
 
-    opened = open_run(run, scale)
+    opened = asked_run(run, scale, titled=is_titled(fmt, out))
     view = versus_view(opened, a, b, at=at, at_b=at_b, games=games)
     say(*view.notes)
     if not opened.meta.converged:
         say(f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for")
     emit(view.record if record else view.report, fmt, out=out)
-    if not record and out == "-" and (fmt == "table" or (fmt is None and on_terminal())) and view.record.rows:
+    if not record and is_titled(fmt, out) and view.record.rows:
         click.echo()
         emit(view.record, "table")

@@ -18,6 +18,23 @@ from ttt_cli.runs.writing import check_place, not_written
 if TYPE_CHECKING:
     from ttt_cli.timeline import Timeline
 
+_OTHERS: Final = (  # endings of files that are no databases
+    *(
+        ".csv",
+        ".tsv",
+        ".txt",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".parquet",
+        ".pgn",
+        ".xlsx",
+        ".ods",
+        ".html",
+        ".yaml",
+    ),
+    *(".yml", ".svg", ".png", ".pdf", ".gz", ".bz2", ".xz", ".zst", ".zip"),
+)
 _EMPTY: Final = 2_000_000  # bytes of a run without games, as measured
 _GAME: Final = 10  # and of each row of a game, and of each node
 _NODE: Final = 35
@@ -32,9 +49,11 @@ def check_destination(path: str | os.PathLike[str]) -> str | None:
     check_place(place)
     try:
         with workplace(real_place(place)):
-            return _standing(place) if place.exists() and place.stat().st_size else None
+            standing = _standing(place) if place.exists() and place.stat().st_size else None
     except OSError as error:
         raise not_written(place, error) from error
+    _check_ending(place)
+    return standing
 
 
 def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
@@ -52,6 +71,16 @@ def check_space(path: str | os.PathLike[str], timeline: Timeline) -> None:
 def space_needed(timeline: Timeline) -> int:
     """Bytes that writing a run takes at least, roughly: a run is written beside the one that it replaces."""
     return _EMPTY + _GAME * timeline.n_games + _NODE * timeline.n_nodes
+
+
+def _check_ending(place: Path) -> None:
+    """Raise RunError for a name that says another format."""
+    if place.suffix.lower() in _OTHERS:
+        raise RunError(
+            f"a run is a database, not what {place.suffix} says: name it {place.stem}.ttt",
+            where=str(place),
+            hint=f"`ttt export skills -o {place.stem}.csv` writes the skills of a run (also .tsv .json .parquet)",
+        )
 
 
 def _standing(place: Path) -> str:

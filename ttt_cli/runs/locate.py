@@ -1,4 +1,4 @@
-"""Which run is meant: the one named, else `$TTT_RUN`, else the newest `*.ttt` here."""
+"""Which run is meant: the one named, else `$TTT_RUN`, else the one here that was fitted last."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ from pathlib import Path
 from ttt_cli.errors import RunError
 
 
-def locate_run(path: str | os.PathLike[str] | None = None) -> Path:
-    """The run's path, existing or not. Raises RunError when none is named and none is here."""
+def named_run(path: str | os.PathLike[str] | None = None) -> Path | None:
+    """The path that is named or in `$TTT_RUN`, existing or not; None: neither."""
     named = path or os.environ.get("TTT_RUN")
-    if named:
-        return Path(named)
+    return Path(named) if named else None
+
+
+def runs_here() -> list[tuple[Path, float]]:
+    """The runs in the current folder and when each was written to (seconds since 1970), the last of them first.
+
+    Raises RunError when there is none.
+    """
     here = [file for file in Path().glob("*.ttt") if file.is_file() and not file.name.startswith(".")]
     if not here:
         raise RunError(
             "there is no run (*.ttt) here",
             hint="make one with `ttt fit FILE`, or name one with -r RUN or in $TTT_RUN",
         )
-    return max(here, key=lambda file: (file.stat().st_mtime_ns, file.name))
+    written = sorted(((file.stat().st_mtime, file.name, file) for file in here), reverse=True)
+    return [(file, time) for time, _, file in written]
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise RunError for a run that nobody named and another user put here."""
+    if hasattr(os, "geteuid") and {path.stat().st_uid, path.lstat().st_uid} != {os.geteuid()}:
+        raise RunError(
+            "belongs to another user and is not opened unasked",
+            where=str(path),
+            hint=f"name the run that is meant: -r RUN; -r {path} if you trust it",
+        )

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
+from datetime import datetime
 from typing import Any, Final
 
 from ttt_cli.errors import RunError
@@ -71,6 +72,10 @@ class RunMeta:
         meta = cls(**values)
         if meta.period not in LABELS or meta.players < 0 or not 0 < meta.elo_unit < math.inf:
             raise _strange("period, players or elo_unit")
+        try:
+            datetime.fromisoformat(meta.created)
+        except ValueError:
+            raise _strange("created") from None
         return meta
 
 

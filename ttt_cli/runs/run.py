@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ttt_cli.errors import RunError
+from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.files import replacing
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.journal import merge, note, noted
-from ttt_cli.runs.locate import locate_run
+from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.scale import Scale, find_scale
@@ -35,19 +36,34 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 Columns = tuple[str, ...]
 _BATCH = 10_000
+_CLOCK = 5.0  # seconds
 
 
 def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = ()) -> Run:
-    """Open the run at `path`, else at `$TTT_RUN`, else the newest `*.ttt` in the current folder.
+    """Open the run at `path`, else at `$TTT_RUN`, else that in the current folder (`*.ttt`) which was fitted last.
 
     `scale`: anchors such as `Lasker, Emanuel @ 1900 = 2720` instead of those in the run's config, also `matched` if
-    they give the slope, too; or `points`. Raises RunError when there is no run, or it is none, damaged, too new or
-    held by another process.
+    they give the slope, too; or `points`. Raises RunError when there is no run, or it is none, damaged, too new or held
+    by another process; and when it is neither named nor one's own.
     """
-    place = locate_run(path)
-    run = Run(place, Session(place), scale)
+    named = named_run(path)
+    run = _last_fitted(scale) if named is None else Run(named, Session(named), scale)
     _ = run.meta
     return run
+
+
+def _last_fitted(scale: Sequence[str]) -> Run:
+    """The run here that was made last. None is made later than its file was written to, but for coarse clocks."""
+    best: Run | None = None
+    for path, written in runs_here():
+        if best and datetime.fromisoformat(best.meta.created).timestamp() > written + _CLOCK:
+            break
+        refuse_foreign(path)
+        run = Run(path, Session(path), scale)
+        if best is None or run.meta.created > best.meta.created:
+            best = run
+    assert best
+    return best
 
 
 def memory_run(games: Games, timeline: Timeline, fit: Fit, config: Config, scale: Sequence[str] = ()) -> Run:
@@ -136,7 +152,10 @@ class Run:
 
     def find_player(self, name: str) -> Found:
         """The player whom `name` means (`ttt_cli.runs.lookup`). Raises LookupFailed."""
-        return find_player(lambda sql, parameters: self.query(sql, parameters)[1], name)
+        try:
+            return find_player(lambda sql, parameters: self.query(sql, parameters)[1], name)
+        except LookupFailed as error:
+            raise LookupFailed(error.message, where=self.name, hint=error.hint) from None
 
     def skills(self, player: str | None = None) -> DataFrame:
         """Every player's skill in every period, or one player's (named as people do): a pandas DataFrame."""

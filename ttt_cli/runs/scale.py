@@ -88,6 +88,11 @@ def asked_anchors(meta: RunMeta, asked: Sequence[str]) -> tuple[tuple[Anchor, ..
             raise ConfigError("points and anchors are one scale or the other")
         if MATCHED in asked and not texts:
             texts = list(section.get("anchors", ()))
+            if not texts:
+                raise ConfigError(
+                    "matched is the slope of anchors, and there are none",
+                    hint="add two or more: --scale 'Lasker @ 1900 = 2720'",
+                )
         return tuple(map(parse_anchor, texts)), MATCHED in asked
     return tuple(map(parse_anchor, section.get("anchors", ()))), section.get("slope") == MATCHED
 
