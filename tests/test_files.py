@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli import files
-from ttt_cli.files import replacing
+from ttt_cli.files import real_place, refuse_device, replacing
 
 
 def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -130,3 +130,20 @@ def test_a_failing_disk_leaves_the_old_file(
         temporary.write_text("new")
     assert place.read_text() == "old"
     assert list(tmp_path.iterdir()) == [place]
+
+
+def test_devices_are_refused_unless_they_end(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    for path in (tmp_path / "a", tmp_path / "nothing", os.devnull):
+        refuse_device(path)
+    if Path("/dev/zero").exists():
+        with pytest.raises(OSError, match="is a device"):
+            refuse_device("/dev/zero")
+
+
+def test_links_that_lead_to_themselves_are_left_to_the_system(tmp_path: Path) -> None:
+    try:
+        (tmp_path / "loop").symlink_to("loop")
+    except OSError:
+        pytest.skip("no links here")
+    assert real_place(tmp_path / "loop").name == "loop"

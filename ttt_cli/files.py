@@ -21,8 +21,11 @@ _SHOWN: Final = 40  # letters of a file's name in that of its folder
 
 
 def real_place(path: Path) -> Path:
-    """The file that `path` means: links are followed, so that replacing changes what the link points to."""
-    return path.resolve()
+    """The file that `path` means: links are followed, so that replacing changes what the link points to.
+
+    Of links that lead to themselves nothing is said here: the system will, when the file is opened.
+    """
+    return Path(os.path.realpath(path))
 
 
 @contextmanager
@@ -77,6 +80,21 @@ def sweep(folder: Path) -> None:
                 elif entry.name.endswith(_LOCKS) and _is_ours(entry, stat.S_ISREG):
                     with abandoned(Path(entry.path)):
                         pass
+
+
+def refuse_device(path: str | os.PathLike[str]) -> None:
+    """Raise OSError for a device, which may have no end; files, pipes, terminals and the empty device pass."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return  # as opening will say
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _ends(path)):
+        raise OSError(errno.ENOTSUP, "is a device", str(path))
+
+
+def _ends(path: str | os.PathLike[str]) -> bool:
+    with Path(path).open("rb", buffering=0) as device:
+        return device.isatty() or Path(path).samefile(os.devnull)
 
 
 def is_protected(place: Path) -> bool:

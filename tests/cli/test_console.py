@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -108,3 +109,18 @@ def test_what_is_said_cannot_command_the_terminal() -> None:
 
 def test_no_bars_without_a_terminal() -> None:
     assert progress() is SILENT
+
+
+@pytest.mark.parametrize("fmt", ["csv", "tsv", "json"])
+def test_control_characters_are_escaped_on_a_terminal_only(
+    fmt: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Rows(("player",), [("M\N{LATIN SMALL LETTER U WITH DIAERESIS}ller\x1b[31m\x9b",)])
+    emit(rows, fmt)
+    assert "\x9b" in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    emit(rows, fmt)
+    out = capsys.readouterr().out
+    assert "M\N{LATIN SMALL LETTER U WITH DIAERESIS}ller" in out
+    assert "\\x9b" in out
+    assert not {"\x1b", "\x9b"} & set(out)

@@ -258,3 +258,29 @@ def test_under_strict_it_is_an_error(here: Path, capsys: Capture) -> None:
 def test_other_files_are_reported_beside_it(here: Path, capsys: Capture) -> None:
     (here / "broken.csv").write_text(BROKEN)
     assert total(capsys, "broken.csv")["used"] == 4
+
+
+def test_formulas_are_marked_on_request(here: Path, capsys: Capture) -> None:
+    (here / "games.csv").write_text(GAMES.replace("Morphy, Paul", "=cmd()"))
+    assert "'=cmd()" not in told(capsys, "--list", "-f", "csv")
+    assert "'=cmd()" in told(capsys, "--list", "-f", "csv", "--safe-csv")
+    assert "'=cmd()" not in told(capsys, "--list", "-f", "csv")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others take no such names")
+def test_names_of_files_that_are_not_utf8(here: Path, capsys: Capture) -> None:
+    name = os.fsdecode(b"\xff.csv")
+    (here / name).write_text(GAMES)
+    (here / "loop").symlink_to("loop")
+    assert main.run(["fit", name, "-q", "-o", "a.ttt"]) == 0
+    assert main.run(["games", name, "--list", "--all", "-f", "csv"]) == 0
+    assert "\\udcff.csv,2," in capsys.readouterr().out
+    assert main.run(["fit", "games.csv", "-q", "-o", os.fsdecode(b"\xff.ttt")]) == 2
+    assert "must be UTF-8" in capsys.readouterr().err
+    for arguments, code in (
+        (["games", "loop"], 3),
+        (["fit", "games.csv", "-o", "loop"], 2),
+        (["top", "-r", "loop"], 2),
+    ):
+        assert main.run(arguments) == code
+        assert "unexpected" not in capsys.readouterr().err

@@ -1,6 +1,8 @@
 import io
+import os
 import sys
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -98,3 +100,25 @@ def test_overrides_need_key_and_value(override: str) -> None:
     error = failure(None, override)
     assert error.where == f"-s {override}"
     assert error.hint == "for instance -s model.beta=600"
+
+
+needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+
+
+def test_a_config_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run.yaml").write_text("# " + "x" * (1 << 20), encoding="utf-8")
+    assert "takes more than 1 MB" in failure("run.yaml").message
+    stream = SimpleNamespace(buffer=io.BytesIO(b"#" * (1 << 21)))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert "takes more than 1 MB" in failure("-").message
+
+
+@needs_fifo
+def test_a_pipe_is_read_and_a_device_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=("model: {beta: 500}\n",))
+    writer.start()
+    assert read_document("pipe").values == {"model": {"beta": 500}}
+    writer.join()
+    assert failure("/dev/zero").message == "cannot be read: is a device"
+    assert read_document(os.devnull).values == {}

@@ -157,3 +157,17 @@ def test_assignment_forgets_what_stood_there_and_comes_last() -> None:
     assert changed.where(("data", "columns", 1)) == "-s data.columns=[c]"
     assert changed.where(("data", "period")) == "run.yaml:3"
     assert document.values == {"data": {"columns": ["a", "b"], "period": "day"}}
+
+
+def test_aliases_that_multiply_are_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(20)]
+    error = failure("\n".join(lines))
+    assert "more than 50,000 values" in error.message
+    assert error.where is not None
+    assert error.where.startswith("run.yaml:")
+
+
+def test_aliases_that_nest_are_refused() -> None:
+    lines = ["a0: &a0 [x]", *(f"a{n + 1}: &a{n + 1} [*a{n}]" for n in range(2000))]
+    assert "nested more than 50 deep" in failure("\n".join(lines)).message

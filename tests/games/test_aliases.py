@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.errors import DataError
+from ttt_cli.games.names import aliases
 from ttt_cli.games.names.aliases import read_aliases
 
 
@@ -89,3 +90,16 @@ def test_the_real_table_is_read(data: Path) -> None:
     aliases = read_aliases(str(data / "player_aliases.csv.gz"))
     assert aliases.names["Aronian, L"] == "Aronian, Levon"
     assert aliases.names["Torre Repetto Carlos"] == "Torre Repetto, Carlos"  # without its country
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+def test_a_device_is_no_alias_file() -> None:
+    with pytest.raises(DataError, match="/dev/zero: cannot be read: is a device"):
+        read_aliases("/dev/zero")
+
+
+def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aliases, "_MOST", 100)
+    (tmp_path / "a.csv").write_text("A,B\n" * 30)
+    with pytest.raises(DataError, match="takes more than 0 MB"):
+        read_aliases(str(tmp_path / "a.csv"))

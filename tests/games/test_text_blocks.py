@@ -79,3 +79,14 @@ def test_what_came_before_damage_is_handed_over() -> None:
     assert head == b"abc"
     with pytest.raises(DamagedInputError):
         list(blocks)
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "base64", "zlib", "hex", "uu", "bz2"])
+def test_codecs_that_are_not_of_text(encoding: str) -> None:
+    with pytest.raises(ConfigError, match=f"data.encoding: '{encoding}' is no encoding of text"):
+        list(plain_blocks([b"abc"], encoding, "games"))
+
+
+def test_an_encoding_with_a_nul_is_unknown() -> None:
+    with pytest.raises(ConfigError, match="unknown encoding"):
+        list(plain_blocks([b"abc"], "utf\0", "games"))

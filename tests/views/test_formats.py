@@ -103,3 +103,14 @@ def test_parquet_of_no_rows_has_the_columns(tmp_path: Path) -> None:
         result = database.execute("SELECT * FROM read_parquet(?)", [str(path)])
         assert [name for name, *_ in result.description or ()] == ["a", "b"]
         assert result.fetchall() == []
+
+
+@pytest.mark.parametrize(("fmt", "between"), [("csv", ","), ("tsv", "\t")])
+def test_texts_that_look_like_formulas_are_marked_on_request(fmt: str, between: str) -> None:
+    rows = Rows(("player", "mean"), [(name, -1.5) for name in ("=1+1", "+A", "-B", "@C", "D=", "")])
+    assert "'" not in text(rows, fmt)
+    stream = io.StringIO()
+    write_text(rows, fmt, stream, safe=True)
+    assert stream.getvalue().splitlines()[1:] == [
+        f"{name}{between}-1.5" for name in ("'=1+1", "'+A", "'-B", "'@C", "D=", "")
+    ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, TextIO, cast
 
 import click
 
@@ -44,6 +44,7 @@ class _Voice:
 
     level = NORMAL
     run = ""
+    safe_csv = False  # texts that look like formulas are marked
 
 
 voice = _Voice()
@@ -59,6 +60,25 @@ def say(*lines: str, level: int = NORMAL) -> None:
 def printable(text: str) -> str:
     """The text without control characters, which a terminal would obey; line ends stay."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+class _Terminal:
+    """A terminal that gets control characters escaped; pipes and files get what is there."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        return self._stream.write("".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def on_terminal() -> bool:
@@ -126,7 +146,8 @@ def _write(rows: Rows, fmt: str, stream: TextIO) -> None:
     else:
         from ttt_cli.views.formats import write_text
 
-        write_text(rows, fmt, stream)
+        target = _Terminal(stream) if stream.isatty() else stream
+        write_text(rows, fmt, cast(TextIO, target), safe=voice.safe_csv)
 
 
 def _write_parquet(rows: Rows, path: Path) -> None:

@@ -11,6 +11,7 @@ import click
 from ttt_cli.cli.bars import progress
 from ttt_cli.cli.console import emit, on_terminal, say, width
 from ttt_cli.cli.options import format_option, output_option, reading_options, verbosity_options
+from ttt_cli.files import real_place
 from ttt_cli.views.games import HEADINGS, MOST
 
 if TYPE_CHECKING:
@@ -94,11 +95,11 @@ def _check(
 
 def _check_places(files: tuple[str, ...], places: tuple[str | None, ...]) -> None:
     """Refuse places for what is written that will not do, before the work begins; files that are read are such."""
-    read = {Path(file).resolve() for file in files}
+    read = {real_place(Path(file)) for file in files}
     for place in places:
         if place is None or place == "-":
             continue
-        if Path(place).resolve() in read:
+        if real_place(Path(place)) in read:
             raise click.UsageError(f"{place} is read: it cannot be written as well")
         if Path(place).is_dir() or not Path(place).parent.is_dir():
             what = "is a folder" if Path(place).is_dir() else "no such folder"

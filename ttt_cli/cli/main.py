@@ -117,7 +117,7 @@ def group() -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
-    voice.level, voice.run = NORMAL, ""
+    voice.level, voice.run, voice.safe_csv = NORMAL, "", False
     _prepare_output()
     try:
         with _unwinding_signals(), listening(WaitBar()):

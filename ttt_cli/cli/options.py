@@ -35,13 +35,6 @@ run_option: Decorator[Any] = click.option(
     metavar="RUN",
     help="The run to ask; default $TTT_RUN, else the *.ttt here fitted last.",
 )
-format_option: Decorator[Any] = click.option(
-    "-f",
-    "--format",
-    "fmt",
-    type=click.Choice(FORMATS, case_sensitive=False),
-    help="Form of the output; default table on a terminal, TSV in a pipe, a file's by its name.",
-)
 scale_option: Decorator[Any] = click.option(
     "--scale",
     "scale",
@@ -69,6 +62,29 @@ set_option: Decorator[Any] = click.option(
     multiple=True,
     help="Set one key, for instance model.beta=600; may be repeated.",
 )
+
+
+def format_option(command: Command) -> Command:
+    """The form of what is shown: the command sees it as `fmt`; --safe-csv is seen to here."""
+    formed = click.option(
+        "-f",
+        "--format",
+        "fmt",
+        type=click.Choice(FORMATS, case_sensitive=False),
+        help="Form of the output; default table on a terminal, TSV in a pipe, a file's by its name.",
+    )
+    safe = click.option(
+        "--safe-csv",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_safe_csv,
+        help="An apostrophe before texts in CSV and TSV that spreadsheets would take for formulas.",
+    )
+    return formed(safe(command))
+
+
+def _set_safe_csv(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    voice.safe_csv = value
 
 
 def eligible_options(command: Command) -> Command:

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import BinaryIO, Final
 
 from ttt_cli.config.document import Document
 from ttt_cli.config.yaml_text import parse_document, parse_value
 from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.files import refuse_device
 
+_MOST: Final = 1 << 20  # bytes of a config
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -45,19 +48,29 @@ def shipped_configs() -> dict[str, Traversable]:
 
 def _read(path_or_name: str) -> Document:
     if path_or_name == "-":
-        return parse_document(_decode(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+        return parse_document(_decode(_bounded(sys.stdin.buffer, "<stdin>"), "<stdin>"), "<stdin>")
     path = Path(path_or_name)
     shipped = shipped_configs()
     name = path_or_name.removesuffix(".yaml")
     if not path.is_file() and name in shipped:
         return parse_document(_decode(shipped[name].read_bytes(), shipped[name].name), shipped[name].name)
     try:
-        content = path.read_bytes()
+        refuse_device(path)
+        with path.open("rb") as file:
+            content = _bounded(file, path_or_name)
     except FileNotFoundError as error:
         raise _not_found(path_or_name, list(shipped)) from error
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", where=path_or_name) from error
     return parse_document(_decode(content, path_or_name), path_or_name)
+
+
+def _bounded(file: BinaryIO, source: str) -> bytes:
+    """All bytes of a config, which may come from a pipe. Raises ConfigError when they are too many."""
+    content = file.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise ConfigError(f"takes more than {_MOST >> 20} MB", where=source, hint="is it a config?")
+    return content
 
 
 def _not_found(path_or_name: str, shipped: list[str]) -> ConfigError:

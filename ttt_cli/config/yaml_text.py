@@ -28,6 +28,8 @@ _CONSTANTS: Final[dict[str, Any]] = {
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,400}")
 _BASED: Final = re.compile(r"0o[0-7]{1,400}|0x[0-9a-fA-F]{1,400}")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_MOST_VALUES: Final = 50_000
+_MOST_LEVELS: Final = 50
 _INFINITY: Final = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 
 
@@ -98,6 +100,12 @@ def _construct(
 ) -> Any:
     if any(node is outer for outer in above):
         raise ConfigError("this value contains itself", where=_at(node, source), hint="write it out")
+    if len(above) > _MOST_LEVELS:
+        said = f"nested more than {_MOST_LEVELS} deep"
+        raise ConfigError(said, where=_at(node, source), hint="a config has sections and keys, no more")
+    if len(origins) > _MOST_VALUES:
+        said = f"more than {_MOST_VALUES:,} values, with its aliases written out"
+        raise ConfigError(said, where=_at(node, source), hint="is it a config?")
     above = (*above, node)
     if isinstance(node, SequenceNode):
         for index, item in enumerate(node.value):

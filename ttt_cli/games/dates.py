@@ -19,6 +19,9 @@ _FOUR_DIGITS: Final = re.compile(r"(?<!\d)\d{4}(?!\d)", re.ASCII)
 _SLASHES: Final = re.compile(r"(?<![\d/])(\d{1,2})\s*/\s*(\d{1,2})\s*/\s*\d{4}(?!\d)", re.ASCII)
 _BETWEEN: Final = re.compile(r"\s*(?:[-–—/]|\bto\b|\.\.)\s*", re.IGNORECASE)  # the ends of a range
 
+_BEFORE_CHRIST: Final = re.compile(r"\bB\.?\s?C\b|\bBCE\b|^[-\N{MINUS SIGN}]\s*\d{4}", re.IGNORECASE)
+_FIRST, _END = (date(year, 1, 1).toordinal() - _EPOCH for year in (1000, 3000))  # of games there may be
+
 SlashOrder = Literal["day", "month"]  # which of them dates like 03/02/1921 have first
 
 
@@ -57,9 +60,16 @@ def parse_date(text: str, order: SlashOrder | None = None) -> GameDate:
     Months and days may be unpadded; `?`, `0` and nothing mean unknown; a time of day is ignored.
     `15.06.1858` is read with the day first; with slashes a number above 12 tells day from month, else `order`.
     Of a range, `1850.06.15-1850.07.01`, the end is read: when the event was over.
-    Impossible parts are left out (`repaired`); without a year of four digits there is no date.
+    Impossible parts are left out (`repaired`); without a year of four digits, from 1000 to 2999, there is no date.
     """
-    text = _TIME.sub("", text.strip())
+    found = _read(_TIME.sub("", text.strip()), order)
+    usable = found.fault is None or found.repaired
+    return GameDate(0, _YEAR, BAD_DATE) if usable and not _FIRST <= found.day < _END else found
+
+
+def _read(text: str, order: SlashOrder | None) -> GameDate:
+    if _BEFORE_CHRIST.search(text):
+        return GameDate(0, _YEAR, BAD_DATE)
     if len(_FOUR_DIGITS.findall(text)) > 1:
         return next(_ends(text, order), None) or _only_year(text)
     return _one_date(text, order)

@@ -10,6 +10,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ttt_cli.errors import DataError
 from ttt_cli.games.detect import GAMES_SUFFIXES, named_as_archive, named_as_games
+from ttt_cli.games.streams import shown
 from ttt_cli.games.table import Problem
 
 Named = str | os.PathLike[str] | BinaryIO
@@ -50,7 +51,7 @@ def find_sources(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
 
 def skipped_file(name: str, reason: str, why: str) -> Problem:
     """The account of a file that was passed over."""
-    return Problem(name, 1, reason, why, SKIPPED)
+    return Problem(shown(name), 1, reason, why, SKIPPED)
 
 
 def why_not_games(name: str) -> str | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ttt_cli.errors import DataError, nearest
+from ttt_cli.files import refuse_device
 from ttt_cli.games.unpacking import MEMORY, UNPACKERS, Expansion, Unpacker, errors, too_large, unpacked
 from ttt_cli.progress import Bar
 
@@ -35,8 +36,8 @@ class Input:
         self.count = 0
         self._digest = hashlib.sha256()
         if isinstance(source, str | os.PathLike):
-            self.name = os.fspath(source)
-            self._path: Path | None = Path(self.name)
+            self._path: Path | None = Path(os.fspath(source))
+            self.name = shown(os.fspath(source))
             if self.name == "-":
                 self.name, self._path = STDIN, None
                 self._handle = sys.stdin.buffer
@@ -92,19 +93,27 @@ class Input:
             raise DataError(f"cannot be read: {error.strerror or error}", where=self.name) from error
 
 
+def shown(path: str) -> str:
+    """A path as text that can be written anywhere: bytes that are not UTF-8 are escaped."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
 def _size_of(path: Path) -> int | None:
     """Size of a regular file, None for pipes and the like."""
     try:
         if path.is_dir():
-            raise DataError("is a directory", where=str(path), hint=f"name the files in it: {path}/*.pgn")
+            raise DataError(
+                "is a directory", where=shown(str(path)), hint=f"name the files in it: {path}/*.pgn"
+            )
+        refuse_device(path)
         status = path.stat()
     except FileNotFoundError as error:
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         near = nearest(path.name, siblings)
         hint = f"did you mean {str(path.parent / near)!r}?" if near else None
-        raise DataError("there is no such file", where=str(path), hint=hint) from error
+        raise DataError("there is no such file", where=shown(str(path)), hint=hint) from error
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+        raise DataError(f"cannot be read: {error.strerror or error}", where=shown(str(path))) from error
     return status.st_size if path.is_file() else None
 
 

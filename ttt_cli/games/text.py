@@ -79,8 +79,12 @@ def strip_mark(head: bytes) -> bytes:
 
 def _transcode(blocks: Iterator[bytes], encoding: str, name: str) -> Iterator[bytes]:
     try:
-        decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError as error:
+        known = codecs.lookup(encoding)
+        if not known._is_text_encoding or known.incrementaldecoder is None:
+            hint = "for instance utf-8, cp1252 or utf-16"
+            raise ConfigError(f"data.encoding: {encoding!r} is no encoding of text", hint=hint)
+        decoder = known.incrementaldecoder()
+    except (LookupError, ValueError) as error:
         near = nearest(encoding, ("utf-8", "utf-16", "latin-1", "cp1252", "cp1251", "cp437", "koi8-r"))
         hint = f"did you mean {near!r}?" if near else "for instance utf-8, cp1252 or utf-16"
         raise ConfigError(f"data.encoding: unknown encoding {encoding!r}", hint=hint) from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import RunError
+from ttt_cli.files import real_place
 from ttt_cli.runs.schema import DATABASE
 
 if TYPE_CHECKING:
@@ -23,11 +24,20 @@ class RunHeld(RunError):
     """A run that another process has opened for writing, or this one in another way."""
 
 
+def check_name(path: Path) -> None:
+    """Raise RunError for a name that the database cannot take."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        where = str(path).encode("utf-8", "backslashreplace").decode()
+        raise RunError("the name of a run must be UTF-8", where=where, hint="give it another name") from error
+
+
 def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -> None:
     """Attach a run file to a database in memory. Raises RunError when it is too new, damaged or held by another."""
     import duckdb
 
-    place = str(path.resolve()).replace("'", "''")
+    place = str(real_place(path)).replace("'", "''")
     mode = "READ_WRITE" if write else "READ_ONLY"
     for delay in (*RETRY_DELAYS, None):
         try:

@@ -13,7 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.runs.connection import attach, check_file
+from ttt_cli.files import real_place
+from ttt_cli.runs.connection import attach, check_file, check_name
 from ttt_cli.runs.schema import DATABASE, session_views
 from ttt_cli.runs.untrusted import check_catalog, check_numbers
 
@@ -41,8 +42,9 @@ class Session:
     """
 
     def __init__(self, path: Path, also: tuple[Path, ...] = ()) -> None:
+        check_name(path)
         self._path = path
-        self._files = (path.resolve(), *(file.resolve() for file in also))
+        self._files = (real_place(path), *map(real_place, also))
         self._connection: DuckDBPyConnection | None = None
         self._askers = 0
         self._lock = threading.Lock()
@@ -188,6 +190,7 @@ def _closed_off(files: tuple[Path, ...]) -> DuckDBPyConnection:
 
 def _signature(path: Path) -> tuple[int, ...]:
     """What changes when a file, or its log, is replaced or written to."""
-    files = [path, path.resolve().with_name(f"{path.resolve().name}.wal")]
+    place = real_place(path)
+    files = [path, place.with_name(f"{place.name}.wal")]
     facts = [file.stat() for file in files if file.exists()]
     return tuple(n for s in facts for n in (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))

@@ -11,6 +11,7 @@ from pathlib import Path
 from ttt_cli.errors import RunError
 from ttt_cli.files import is_protected, real_place
 from ttt_cli.locks import locked
+from ttt_cli.runs.connection import check_name
 
 
 class _Here(threading.local):
@@ -50,6 +51,7 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
     if path is None:
         yield
         return
+    check_name(Path(path))
     place = real_place(Path(path))
     if place in _here.held:
         yield
@@ -76,6 +78,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
 def check_place(place: Path) -> None:
     """Raise RunError where no run can be written, whatever stands there."""
     where = str(place)
+    if real_place(place).is_symlink():
+        raise RunError("is a link that leads to itself", where=where)
     if place.is_dir():
         raise RunError("is a folder", where=where, hint="name a file to write the run to, NAME.ttt")
     if place.exists() and not place.is_file():

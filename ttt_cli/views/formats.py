@@ -6,21 +6,26 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from ttt_cli.views.rows import Rows
 
 TEXT_FORMATS: Final = ("csv", "tsv", "json", "jsonl")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
 _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
 
 
-def write_text(rows: Rows, fmt: str, stream: TextIO) -> None:
+def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> None:
     """Write rows as `csv`, `tsv`, `json` (an array of objects, or one object) or `jsonl` (an object a line).
 
     Missing values are empty in CSV and TSV and null in JSON, as are infinities and NaN in JSON. Tabs and line
-    breaks inside TSV values become blanks. JSON is ASCII when the stream's encoding is not one of Unicode.
+    breaks inside TSV values become blanks. JSON is ASCII when the stream's encoding is not one of Unicode. With `safe`
+    an apostrophe stands before texts in CSV and TSV that spreadsheets would take for formulas.
     """
+    if safe and fmt in ("csv", "tsv"):
+        rows = replace(rows, rows=(tuple(map(_no_formula, row)) for row in rows.rows))
     match fmt:
         case "csv":
             writer = csv.writer(stream, lineterminator="\n")
@@ -37,6 +42,10 @@ def write_text(rows: Rows, fmt: str, stream: TextIO) -> None:
             stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
         case _:
             raise ValueError(f"no text format {fmt!r}")
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def write_parquet(rows: Rows, path: Path) -> None:

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -25,6 +25,7 @@ from ttt_cli.progress import SILENT
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
 _SPELLINGS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
 _NAMES: Final = frozenset({"name", "main", "player", "canonical", "main name"})
+_MOST: Final = 1 << 26  # bytes of an alias file
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,15 @@ class _Entry(NamedTuple):
 def read_aliases(path: str) -> Aliases:
     """Read an alias file, plain or packed. Raises DataError with file and line when it contradicts itself."""
     source = Input(path)
-    with SILENT.task("") as bar:
-        text = decode(b"".join(source.blocks(bar)).removeprefix(b"\xef\xbb\xbf"))
+    content = bytearray()
+    with SILENT.task("") as bar, closing(source.blocks(bar)) as blocks:
+        for block in blocks:
+            content += block
+            if len(content) > _MOST:
+                raise DataError(
+                    f"takes more than {_MOST >> 20} MB", where=path, hint="is it a list of names?"
+                )
+    text = decode(bytes(content).removeprefix(b"\xef\xbb\xbf"))
     names: dict[str, str] = {}
     by_status: dict[tuple[str, str], str] = {}
     lines: dict[tuple[str, str], int] = {}

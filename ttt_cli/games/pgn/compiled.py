@@ -35,6 +35,7 @@ from ttt_cli.kernels.pgn_moves import RESULTS
 from ttt_cli.kernels.pgn_tags import CAREFUL
 
 _ROWS_AT_ONCE: Final = 1 << 13
+_NOTES_AT_ONCE: Final = 1 << 13  # that are held back
 
 
 class _Rows(NamedTuple):
@@ -135,7 +136,7 @@ class CompiledScanner(Scanner):
 
     def _batches(self, *, final: bool) -> Iterator[Batch]:
         self._take_careful_rows()
-        if final:
+        if final or len(self._notes) + len(self._rejects) > _NOTES_AT_ONCE:
             self._set_aside()
         elif not self._full:
             return
