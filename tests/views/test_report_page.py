@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
+from ttt_cli.views.embedding import embedded
 from ttt_cli.views.report.facts import notes
-from ttt_cli.views.report.page import embedded, report_page
+from ttt_cli.views.report.page import report_page
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ttt_cli.views.eligible import Eligible
+from ttt_cli.views.embedding import embedded
 from ttt_cli.views.report.data import report_data
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
 from ttt_cli.views.report.players import BUDGET
@@ -31,7 +31,6 @@ _SCRIPTS: Final = (
     "main.js",
 )
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
-_ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGET) -> str:
@@ -55,12 +54,6 @@ def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGE
             "script": "\n".join(_asset(name) for name in _SCRIPTS),
         }
     return _PLACE.sub(lambda match: parts[match[1]], _asset("page.html"))
-
-
-def embedded(data: Any) -> str:
-    """JSON that can stand inside a script element, whatever names hold."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return "".join(_ESCAPES.get(c, c) for c in text) if any(c in text for c in _ESCAPES) else text
 
 
 def _asset(name: str) -> str:

@@ -1,0 +1,112 @@
+"""Names that are markup, script or no text at all, in every page and figure that is written: shown, never obeyed."""
+
+import json
+import math
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from html import unescape
+from pathlib import Path
+
+import pytest
+from handmade import CONFIG, REPORT, fit_of, games_of, write_small_run
+
+from ttt_cli.cli.main import run as ttt
+from ttt_cli.runs.store import write_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.embedding import embedded, showable
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
+    *("--disable-dev-shm-usage", "--virtual-time-budget=4000", "--dump-dom"),
+)
+OBEYED = "window.obeyed=(window.obeyed||0)+1;document.documentElement.dataset.obeyed=1"
+NAMES = (
+    f"</script><script>{OBEYED}</script>",
+    f"<img src=x onerror={OBEYED}>",
+    f"\"'><svg onload={OBEYED}>",
+    f"<!--<script>{OBEYED}//",
+    f"]]></style></title></textarea><script>{OBEYED}</script>",
+    f"';{OBEYED};//\\",
+    f"${{{OBEYED}}}{{{{{OBEYED}}}}}",
+    "\u202eRight, To Left\u2028\u2029",
+    "Control\x01\x08\x0b\x1b[31m, C\x7f\x85",
+    "&lt;Entity&amp;",
+)
+PAGES = {
+    "report": ["report"],
+    "skills": ["plot", *NAMES[:4]],
+    "names": ["plot", *NAMES[4:]],
+    "top": ["plot", "--kind", "top", "--number", "2"],
+    "games": ["plot", "--kind", "games"],
+    "player": ["player", NAMES[0], "--plot"],
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("hostile") / "x<script>.ttt"
+    records = [
+        (str(1850 + year), white, black, result)
+        for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))
+        for white, black in zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True)
+    ]
+    games = games_of(records, report=REPORT)
+    timeline = build_timeline(games)
+    write_run(place, games, timeline, fit_of(timeline), CONFIG)
+    return place
+
+
+def written(place: Path, what: str, out: Path) -> Path:
+    command = PAGES[what]
+    where = [str(out)] if command[-1] == "--plot" else ["-o", str(out)]
+    assert ttt([*command, *where, "-r", str(place), "-q"]) == 0
+    return out
+
+
+@pytest.mark.parametrize("what", PAGES)
+def test_nothing_is_obeyed_and_all_is_shown(what: str, hostile: Path, tmp_path: Path) -> None:
+    if BROWSER is None:
+        pytest.skip("no chromium here")
+    page = written(hostile, what, tmp_path / "page.html")
+    command = [BROWSER, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    assert "data-obeyed" not in dom[: dom.index("<head")]
+    rendered = dom[dom.index("<body") :]
+    for element in ("<img", "<svg onload", "onerror=x", "<textarea"):
+        assert element not in rendered.replace("&lt;", "")
+    assert "View Source" not in rendered
+    if what in ("skills", "player", "report"):
+        assert "</script><script>window" in unescape(rendered)
+
+
+@pytest.mark.parametrize("what", [what for what in PAGES if what != "report"])
+def test_pictures_are_sound_whatever_the_names(what: str, hostile: Path, tmp_path: Path) -> None:
+    root = ElementTree.parse(written(hostile, what, tmp_path / "figure.svg")).getroot()
+    assert not [element for element in root.iter() if element.tag.rpartition("}")[2] in ("script", "img")]
+
+
+@pytest.mark.parametrize("what", PAGES)
+def test_a_page_has_only_its_own_scripts(what: str, hostile: Path, tmp_path: Path) -> None:
+    """Also without a browser: as many scripts as for names that are none."""
+    plain = tmp_path / "plain.ttt"
+    write_small_run(plain)
+    command = ["plot", "Morphy"] if what in ("skills", "names") else PAGES[what]
+    command = ["player", "Morphy", "--plot"] if what == "player" else command
+    where = [str(tmp_path / "p.html")] if command[-1] == "--plot" else ["-o", str(tmp_path / "p.html")]
+    assert ttt([*command, *where, "-r", str(plain), "-q"]) == 0
+    counts = [
+        [text.lower().count(mark) for mark in ("<script", "</script", "<!--")]
+        for text in (
+            written(hostile, what, tmp_path / "h.html").read_text(encoding="utf-8"),
+            (tmp_path / "p.html").read_text(encoding="utf-8"),
+        )
+    ]
+    assert counts[0] == counts[1]
+
+
+def test_numbers_that_json_lacks_are_null() -> None:
+    data = {"a": [math.nan, math.inf, -math.inf, 1.5], "b": {"c": (math.nan, "x")}}
+    assert json.loads(embedded(data)) == {"a": [None, None, None, 1.5], "b": {"c": [None, "x"]}}
+    assert showable(data) == {"a": [None, None, None, 1.5], "b": {"c": [None, "x"]}}
