@@ -30,7 +30,7 @@ DATA = st.builds(
     columns=st.none() | st.lists(TEXT) | st.dictionaries(TEXT, TEXT),
     delimiter=st.none() | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1),
     encoding=st.none() | TEXT,
-    status=st.dictionaries(TEXT, st.floats(0, allow_infinity=False)),
+    status=st.dictionaries(TEXT, st.floats(0, 1e9)),
     odds=st.dictionaries(TEXT, st.floats(allow_nan=False, allow_infinity=False)),
     filter=st.builds(
         FilterConfig,
