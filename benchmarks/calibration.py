@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate import Plan, Simulated, simulate
+from ttt_cli.evaluate.simulate.simulate import Plan, Simulated, simulate
 from ttt_cli.fitted import Fit
-from ttt_cli.models import ttt
-from ttt_cli.models.pairs import merge_games
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ import numpy as np
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.games.read import read_games
-from ttt_cli.models import ttt
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
 TOL = 0.01  # points

@@ -55,8 +55,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def simulate(path: Path, options: argparse.Namespace) -> None:
     """Write the games."""
-    from ttt_cli.evaluate.simulate import Plan, simulate
-    from ttt_cli.evaluate.simulated_files import save
+    from ttt_cli.evaluate.simulate.files import save
+    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
     given = {name: getattr(options, name) for name in ("games", "players", "years", "seed")}
     plan = Plan(**given, dates="day")
@@ -145,8 +145,8 @@ def set_up(watch: Watch) -> None:
     """Watch the parts of `ttt fit`."""
     from ttt_cli import api
     from ttt_cli.games import read
-    from ttt_cli.kernels import joint
-    from ttt_cli.models import ttt
+    from ttt_cli.kernels.ep import joint_means as joint
+    from ttt_cli.systems import ttt
 
     watch.on(READING, read, "read_games")
     watch.on(TIMELINE, api, "build_timeline")

@@ -1,6 +1,6 @@
 """What the inference of TTT must at least do: bytes that move, exponentials, divisions; and how fast each can be.
 
-Counted by hand from `kernels/ttt.py`, `kernels/truncated.py` and `kernels/joint.py`. Bytes are those of every array
+Counted by hand from `kernels/ep/ttt.py`, `kernels/truncated.py` and `kernels/ep/joint_means.py`. Bytes are those of every array
 that a pass goes through, each once; bytes that are updated move twice.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
-    from ttt_cli.models.pairs import Pairs
+    from ttt_cli.inference.ep.merged import Pairs
 
 # Of a pair in a pass: its two nodes, outcome and weight, read; its sites, read and written; its link, written.
 PAIR_BYTES: Final = (4 + 4 + 1 + 8) + 2 * 32 + 16

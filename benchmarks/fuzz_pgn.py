@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.scanner import Scanner
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.scanner import Scanner
+from ttt_cli.reading.text import plain_blocks
 
 TRAPS = [
     *(b"\n", b"\n\n", b"\r\n", b"\r", b" ", b"\t", b"\f", b"\v", b"\0", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),

@@ -31,15 +31,15 @@ from typing import Any
 SEED_SIZE = 500  # bytes of a file that an input begins with
 SEEDS_PER_FILE = 40
 SMALL: dict[str, dict[str, int]] = {
-    "ttt_cli.games.pgn.moves": {"COMMENT_LIMIT": 96},
-    "ttt_cli.games.pgn.letters": {"MOVES_LIMIT": 128},
-    "ttt_cli.games.pgn.compiled": {"_ROWS_AT_ONCE": 4},
-    "ttt_cli.games.words": {"_COUNT": 8, "_LETTERS": 64},
-    "ttt_cli.kernels.pgn_moves": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
-    "ttt_cli.kernels.pgn_tags": {"TAGS_LIMIT": 8},
-    "ttt_cli.kernels.pgn": {"TAGS_LIMIT": 8},
-    "ttt_cli.games.read_source": {"_LOADED": 0, "LARGE": 0},
-    "ttt_cli.games.text": {"HEAD": 64, "BLOCK": 128},
+    "ttt_cli.reading.formats.pgn.moves": {"COMMENT_LIMIT": 96},
+    "ttt_cli.reading.formats.pgn.letters": {"MOVES_LIMIT": 128},
+    "ttt_cli.reading.formats.pgn.compiled": {"_ROWS_AT_ONCE": 4},
+    "ttt_cli.reading.interned": {"_COUNT": 8, "_LETTERS": 64},
+    "ttt_cli.kernels.scanning.pgn_moves": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
+    "ttt_cli.kernels.scanning.pgn_tags": {"TAGS_LIMIT": 8},
+    "ttt_cli.kernels.scanning.pgn": {"TAGS_LIMIT": 8},
+    "ttt_cli.reading.source": {"_LOADED": 0, "LARGE": 0},
+    "ttt_cli.reading.text": {"HEAD": 64, "BLOCK": 128},
 }
 
 
@@ -123,8 +123,8 @@ def hasten() -> None:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ttt_cli.games.pgn import compiled
-    from ttt_cli.kernels import pgn_marks, pgn_moves, pgn_tags
+    from ttt_cli.kernels.scanning import pgn_marks, pgn_moves, pgn_tags
+    from ttt_cli.reading.formats.pgn import compiled
 
     def mark_bytes(data: NDArray[np.uint8], marks: NDArray[np.uint8]) -> None:
         marks[:] = 0
@@ -153,10 +153,10 @@ def checks(*, small: bool) -> Callable[[bytes], None]:
 
     from ttt_cli.config.schema import DataConfig
     from ttt_cli.errors import TttError
-    from ttt_cli.games.pgn.compiled import CompiledScanner
-    from ttt_cli.games.pgn.scanner import Scanner
     from ttt_cli.games.read import read_games
-    from ttt_cli.games.text import plain_blocks
+    from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+    from ttt_cli.reading.formats.pgn.scanner import Scanner
+    from ttt_cli.reading.text import plain_blocks
 
     def outcome(content: bytes) -> set[object]:
         """The lines of the games that `read_games` makes of it."""

@@ -20,14 +20,14 @@ from pathlib import Path
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import TttError
-from ttt_cli.games.ledger import games_of
-from ttt_cli.games.names.clean import text_of
 from ttt_cli.games.read import read_records
-from ttt_cli.games.records import Batch
-from ttt_cli.games.tabular.columns import Table
-from ttt_cli.games.tabular.delimited import read_delimited
-from ttt_cli.games.tabular.jsonl import is_lined, read_jsonl
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.games.records import games_of
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.formats.tabular.columns import Table
+from ttt_cli.reading.formats.tabular.delimited import read_delimited
+from ttt_cli.reading.formats.tabular.jsonl import is_lined, read_jsonl
+from ttt_cli.reading.text import plain_blocks
 
 CSV = b"""date,white,black,result,event,round,status,odds,weight
 1858.06.17,"Morphy, Paul",Anderssen,1-0,Paris,1,formal,,1

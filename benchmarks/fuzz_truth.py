@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import TttError
-from ttt_cli.games.names.clean import text_of
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.python_chess import read_pgn_chess
-from ttt_cli.games.pgn.scanner import scan_pgn
-from ttt_cli.games.records import Batch
-from ttt_cli.games.tabular.delimited import read_delimited
-from ttt_cli.games.tabular.jsonl import read_jsonl
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.tabular.delimited import read_delimited
+from ttt_cli.reading.formats.tabular.jsonl import read_jsonl
+from ttt_cli.reading.text import plain_blocks
 
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 NO_RESULT = ("", "*")

@@ -97,7 +97,7 @@ class Ours:
         self._timeline = build_timeline(self._games)
 
     def advance(self, iterations: int) -> int:  # noqa: ARG002
-        from ttt_cli.models.registry import load
+        from ttt_cli.systems.registry import load
 
         name, params = self.model()
         model = load(name)

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from measuring import alone, machine, markdown
 
-from ttt_cli.models.slices import GAMES_EACH
+from ttt_cli.inference.ep.slices import GAMES_EACH
 
 SYSTEMS: Final = Path(__file__).with_name("peer_systems.py")
 PACKAGES: Final = ("trueskillthroughtime", "kickscore", "whr")
@@ -132,8 +132,8 @@ def prepare(path: Path, games: int, seed: int) -> int:
     import numpy as np
 
     from ttt_cli.config.schema import SolverConfig
-    from ttt_cli.evaluate.simulate import Plan, simulate
-    from ttt_cli.models.registry import load
+    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+    from ttt_cli.systems.registry import load
     from ttt_cli.timeline import build_timeline
 
     drawn = Plan(games=games, players=int(games * PER_GAME), years=YEARS, seed=seed)

@@ -13,14 +13,14 @@ from itertools import count, takewhile
 
 import chess.pgn
 
-from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.scanner import Scanner
 from ttt_cli.games.read import read_games
-from ttt_cli.games.records import Batch
-from ttt_cli.games.streams import Input
-from ttt_cli.games.text import plain_blocks
 from ttt_cli.progress import SILENT
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.file_records import FileRecords
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.scanner import Scanner
+from ttt_cli.reading.streams import Input
+from ttt_cli.reading.text import plain_blocks
 
 PIECE = 1 << 18
 

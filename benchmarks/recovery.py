@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from ttt_cli import fit
-from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.evaluate.tune import tune
+from ttt_cli.evaluate.evidence.tune import tune
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
 KEYS = ("beta", "tau", "white_advantage")
 HEADER = ("games", "circles", "parameter", "true", "mean", "+-", "spread", "std error", "mean z")

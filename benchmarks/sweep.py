@@ -13,11 +13,11 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.fitted import Fit
-from ttt_cli.kernels import ttt as kernels
-from ttt_cli.models.pairs import merge_games
-from ttt_cli.models.registry import load
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.kernels.ep import ttt as kernels
+from ttt_cli.systems.registry import load
 from ttt_cli.timeline import Timeline, build_timeline
 
 PLAIN_SWEEPS: Final = 6

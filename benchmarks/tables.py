@@ -92,8 +92,8 @@ def games_and_timeline(path: Path) -> int:
 def batches(path: Path, large: int) -> int:
     """The records as the reader hands them over, before they are judged."""
     from ttt_cli.config.schema import DataConfig
-    from ttt_cli.games.tabular.delimited import read_delimited
-    from ttt_cli.games.text import plain_blocks
+    from ttt_cli.reading.formats.tabular.delimited import read_delimited
+    from ttt_cli.reading.text import plain_blocks
 
     table = read_delimited(plain_blocks(pieces(path), None, path.name), DataConfig(), path.name, large)
     return sum(len(batch.lines) for batch in table.batches)
@@ -116,7 +116,7 @@ def by_duckdb(path: Path) -> int:
     """Numbers of distinct texts through DuckDB's CSV reader; it tells no lines of records."""
     import duckdb
 
-    from ttt_cli.games.tabular.columnar import TextColumns, literal, quoted
+    from ttt_cli.reading.formats.tabular.columnar import TextColumns, literal, quoted
 
     with duckdb.connect() as connection:
         options = "all_varchar = true, header = true, delim = ',', quote = '\"', escape = '\"'"

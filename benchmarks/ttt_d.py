@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.fitted import Fit
 from ttt_cli.games.read import read_games
-from ttt_cli.models.registry import load
+from ttt_cli.systems.registry import load
 from ttt_cli.timeline import Timeline, build_timeline
 
 MODELS = ("ttt", "ttt-d")

@@ -14,7 +14,7 @@ from ttt_cli.config.render import flow
 from ttt_cli.config.schema import Config
 from ttt_cli.config.section import section_of
 from ttt_cli.config.validate import aliases
-from ttt_cli.models.registry import MODULES, load
+from ttt_cli.systems.registry import MODULES, load
 
 PAGE = Path(__file__).with_name("configs.md")
 BEGIN, END = "<!-- written by docs/make_configs.py -->", "<!-- to here -->"

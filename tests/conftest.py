@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.command_server import Server
-from tests.kernel_cache import compile_kernels
+from tests.support.command_server import Server
+from tests.support.kernel_cache import compile_kernels
 
 settings.register_profile("ttt", deadline=None, derandomize=True)
 settings.load_profile("ttt")

@@ -9,7 +9,7 @@ from handmade import RECORDS, games_of, write_small_run
 import ttt_cli
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.errors import ConfigError, DataError, RunError
-from ttt_cli.models import ttt
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
 CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"

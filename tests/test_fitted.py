@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import root
 
-from tests.builders import EXACT, fit_rows, make_games
-from tests.laid_out import histories
-from ttt_cli.evaluate.forecast import expected, known_before
+from tests.support.builders import EXACT, fit_rows, make_games
+from tests.support.laid_out import histories
+from ttt_cli.evaluate.forecast.predict import expected, known_before
 from ttt_cli.fitted import OPEN, by_player, later_on, periods_of_histories, spans
-from ttt_cli.models.registry import MODULES, load
 from ttt_cli.quantities import chain_columns
+from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
@@ -180,9 +180,9 @@ def resolved(fit):
 
 
 def test_no_games_have_no_histories():
-    from tests.builders import make_games
+    from tests.support.builders import make_games
     from ttt_cli.config.schema import SolverConfig
-    from ttt_cli.models import ttt
+    from ttt_cli.systems import ttt
     from ttt_cli.timeline import build_timeline
 
     timeline = build_timeline(make_games([]))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import make_games
+from tests.support.builders import make_games
 from ttt_cli.config.schema import PERIODS, Colours
 from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
 from ttt_cli.timeline import build_timeline

@@ -19,7 +19,6 @@ from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
-from ttt_cli.models.resolve import Resolved, resolve
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.destination import check_destination, check_space
 from ttt_cli.runs.run import Run, memory_run, open_run
@@ -27,9 +26,10 @@ from ttt_cli.runs.scale import POINTS
 from ttt_cli.runs.start import start_from
 from ttt_cli.runs.store import write_run
 from ttt_cli.runs.writing import writing
+from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.update import add_games, update_config
-from ttt_cli.views.eligible import eligible
+from ttt_cli.views.rankings.eligible import eligible
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -133,9 +133,9 @@ def top(
     """The best players of a period (None: the last) as `ttt top` has them: a pandas DataFrame.
 
     `number` None: everyone. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or `everyone=True`
-    (`ttt_cli.views.eligible`). Raises LookupFailed when nobody is eligible.
+    (`ttt_cli.views.rankings.eligible`). Raises LookupFailed when nobody is eligible.
     """
-    from ttt_cli.views.top import ranking
+    from ttt_cli.views.rankings.top import ranking
 
     opened = run if isinstance(run, Run) else open_run(run)
     return _frame(ranking(opened, at, eligible(opened, **limits), number))
@@ -143,7 +143,7 @@ def top(
 
 def leaders(run: Run | str | os.PathLike[str], **limits: Any) -> DataFrame:
     """The number one of every period as `ttt top --leaders --each` has it: a pandas DataFrame. `limits` as in `top`."""
-    from ttt_cli.views.leaders import leader_rows
+    from ttt_cli.views.rankings.leaders import leader_rows
 
     opened = run if isinstance(run, Run) else open_run(run)
     return _frame(leader_rows(opened, eligible(opened, **limits)))

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.chains import Bridge, Chain
+from ttt_cli.histories import Bridge, Chain
 from ttt_cli.quantities import bridge_columns, chain_columns
 from ttt_cli.steps import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
@@ -40,7 +40,7 @@ class Fit:
     `log_evidence` is NaN where the model has none; a filter's is the sum of the log probabilities with which each game
     was foreseen. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
     `notes` are sentences about what the model left out or could not tell, for the user;
-    `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`models/elo_unit.py`);
+    `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`inference/elo_unit.py`);
     `state` is what a further fit of the same timeline may start from.
     """
 

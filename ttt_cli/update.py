@@ -12,10 +12,10 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.games.extend import Extended, extend_games
 from ttt_cli.games.read import read_games
-from ttt_cli.games.table import FileReport
-from ttt_cli.models.resolve import Resolved, resolve
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.reading.reports import FileReport
 from ttt_cli.runs.run import Run
+from ttt_cli.systems.resolve import Resolved, resolve
 
 Source = str | os.PathLike[str] | BinaryIO
 

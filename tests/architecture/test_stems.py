@@ -9,7 +9,7 @@ import click
 import pytest
 
 from ttt_cli.cli.main import COMMANDS, group
-from ttt_cli.models.registry import MODULES, load
+from ttt_cli.systems.registry import MODULES, load
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_KERNEL = {"naive"}  # nothing in it loops
@@ -19,7 +19,7 @@ TESTED_WITH_THE_GROUP = {"completion"}  # in test_main.py
 @pytest.mark.parametrize("name", MODULES)
 def test_a_model_has_its_name_everywhere(name: str) -> None:
     stem = name.replace("-", "_")
-    assert MODULES[name] == f"ttt_cli.models.{stem}"
+    assert MODULES[name] == f"ttt_cli.systems.{stem}"
     assert name == load(name).NAME
     missing = [
         path

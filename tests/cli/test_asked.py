@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from handmade import write_small_run
 
-from ttt_cli.cli import console
 from ttt_cli.cli.main import run as ttt
+from ttt_cli.cli.terminal import console
 
 SAID = "a.ttt: 7 games 1857-1862\n"
 

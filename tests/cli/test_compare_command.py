@@ -12,8 +12,8 @@ import pytest
 
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
-from ttt_cli.evaluate.forecast import Forecaster
-from ttt_cli.evaluate.simulate import Plan, simulate
+from ttt_cli.evaluate.forecast.predict import Forecaster
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
 PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
 LINES = [

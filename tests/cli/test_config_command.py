@@ -8,9 +8,9 @@ from click.testing import CliRunner, Result
 
 from ttt_cli.cli.config import command
 from ttt_cli.errors import ConfigError
-from ttt_cli.models import registry
-from ttt_cli.models.params import SkillParams
-from ttt_cli.models.registry import MODULES
+from ttt_cli.inference.params import SkillParams
+from ttt_cli.systems import registry
+from ttt_cli.systems.registry import MODULES
 
 
 class Params(SkillParams):

@@ -16,8 +16,8 @@ from handmade import RECORDS, games_of
 from ttt_cli.api import fit
 from ttt_cli.cli import evidence as module
 from ttt_cli.cli import main
-from ttt_cli.models import ttt
 from ttt_cli.runs.run import open_run
+from ttt_cli.systems import ttt
 
 GRID = ["--grid", "beta=1000:3000:3,tau=10:90:3"]
 
@@ -32,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_cli.cli.console.on_terminal", lambda: True)
+    monkeypatch.setattr("ttt_cli.cli.terminal.console.on_terminal", lambda: True)
     monkeypatch.setattr(module, "on_terminal", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
 

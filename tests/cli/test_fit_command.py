@@ -9,8 +9,8 @@ import pytest
 
 from ttt_cli.cli import main
 from ttt_cli.cli.fit import default_output
-from ttt_cli.models import ttt
 from ttt_cli.runs.run import open_run
+from ttt_cli.systems import ttt
 
 GAMES = """date,white,black,result
 1857,"Morphy, Paul","Paulsen, Louis",1-0

@@ -14,8 +14,8 @@ import pytest
 
 from ttt_cli.cli import games as games_module
 from ttt_cli.cli import main
-from ttt_cli.views.games import HEADINGS
-from ttt_cli.views.listing import COLUMNS
+from ttt_cli.views.ingest.games import HEADINGS
+from ttt_cli.views.ingest.listing import COLUMNS
 
 GAMES = """date,white,black,result,event
 1857,"Morphy, Paul","Paulsen, Louis",1-0,Match

@@ -7,7 +7,7 @@ import pytest
 
 from ttt_cli import __version__
 from ttt_cli.cli import main
-from ttt_cli.cli.console import voice
+from ttt_cli.cli.terminal.console import voice
 from ttt_cli.errors import DataError, TttError
 
 

@@ -12,7 +12,7 @@ from handmade import RECORDS, games_of
 
 from ttt_cli.api import fit
 from ttt_cli.cli import main
-from ttt_cli.evaluate.scores import prequential
+from ttt_cli.evaluate.forecast.scores import prequential
 from ttt_cli.runs.run import open_run
 
 

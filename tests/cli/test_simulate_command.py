@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ttt_cli.cli.simulate import command
 from ttt_cli.errors import ConfigError
-from ttt_cli.evaluate.simulate import Plan
+from ttt_cli.evaluate.simulate.simulate import Plan
 
 SMALL = ["--players", "20", "--years", "5", "--games", "100"]
 
@@ -71,7 +71,7 @@ def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
         raise AssertionError("drawing began")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate", never)
+    monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate.simulate", never)
     with pytest.raises(ConfigError):
         CliRunner().invoke(command, [*SMALL, *arguments], catch_exceptions=False)
     assert not list(tmp_path.iterdir())

@@ -14,9 +14,9 @@ import pytest
 
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
-from ttt_cli.evaluate.simulate import Plan, simulate
-from ttt_cli.models import ttt
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.runs.run import open_run
+from ttt_cli.systems import ttt
 
 
 @pytest.fixture

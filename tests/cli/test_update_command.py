@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.cli import main
-from ttt_cli.models import ttt
 from ttt_cli.runs.run import open_run
+from ttt_cli.systems import ttt
 
 HEAD = "date,white,black,result\n"
 OLD = """1857,"Morphy, Paul","Paulsen, Louis",1-0

@@ -10,7 +10,7 @@ from ttt_cli.config.schema import PERIODS, Config, DataConfig, ModelConfig, Scal
 from ttt_cli.config.selection import EventSet, FilterConfig
 from ttt_cli.config.validate import validate
 from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.models.params import SkillParams
+from ttt_cli.inference.params import SkillParams
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 POSITIVE = st.floats(min_value=0, exclude_min=True, allow_infinity=False)

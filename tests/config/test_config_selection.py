@@ -11,7 +11,7 @@ from ttt_cli.config.validate import validate
 from ttt_cli.config.wording import meaning
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.errors import ConfigError
-from ttt_cli.models.params import Params
+from ttt_cli.inference.params import Params
 
 
 @pytest.mark.parametrize(

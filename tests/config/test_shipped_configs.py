@@ -7,8 +7,8 @@ import pytest
 from ttt_cli.config.load import read_document, shipped_configs
 from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig
 from ttt_cli.config.selection import FilterConfig
-from ttt_cli.models.registry import MODULES, load
-from ttt_cli.models.resolve import resolve
+from ttt_cli.systems.registry import MODULES, load
+from ttt_cli.systems.resolve import resolve
 
 ROOT = Path(__file__).parents[2]
 VARIANTS = {"ttt-white": "ttt"}  # further configs and their models

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from run_blocks import NOT_RUN, PAGES, ROOT, Block, Session, blocks_of, same, transcript
 
-from tests.command_server import Server
+from tests.support.command_server import Server
 from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.models.resolve import resolve
+from ttt_cli.systems.resolve import resolve
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHOWN_ONLY = {"text", ""}  # output, pictures made of letters, formulas

@@ -12,16 +12,17 @@ import make_images
 import pytest
 from run_blocks import PAGES, ROOT, blocks_of, same
 
-from tests.command_server import Server
+from tests.support.command_server import Server
 from ttt_cli.api import fit, open_run, read_games
 from ttt_cli.cli import games
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.games import records, sources
-from ttt_cli.games.dates import parse_date
-from ttt_cli.games.results import parse_result
-from ttt_cli.games.tabular.layout import SYNONYMS
-from ttt_cli.models.registry import MODULES, load
-from ttt_cli.views.games import HEADINGS
+from ttt_cli.reading import batches as records
+from ttt_cli.reading import sources
+from ttt_cli.reading.formats.tabular.layout import SYNONYMS
+from ttt_cli.reading.values.dates import parse_date
+from ttt_cli.reading.values.results import parse_result
+from ttt_cli.systems.registry import MODULES, load
+from ttt_cli.views.ingest.games import HEADINGS
 
 DOCS = ROOT / "docs"
 

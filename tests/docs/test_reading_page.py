@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from ttt_cli.config.selection import FilterConfig
-from ttt_cli.games.names.aliases import read_aliases
-from ttt_cli.games.odds import POINTS, OddsTable
-from ttt_cli.games.records import EVENT_SETS
+from ttt_cli.games.handicaps import POINTS, OddsTable
+from ttt_cli.games.players.aliases import read_aliases
+from ttt_cli.reading.batches import EVENT_SETS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reading.md").read_text(encoding="utf-8")
 

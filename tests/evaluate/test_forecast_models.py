@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.builders import make_games
+from tests.support.builders import make_games
 from ttt_cli.config.schema import Colours, SolverConfig
-from ttt_cli.evaluate.forecast import (
+from ttt_cli.evaluate.forecast.predict import (
     Forecaster,
     blocks,
     expected,
@@ -18,11 +18,11 @@ from ttt_cli.evaluate.forecast import (
     known_before,
     naive_probabilities,
 )
-from ttt_cli.evaluate.scores import score
-from ttt_cli.models import registry
-from ttt_cli.models.expected import ExpectedParams
-from ttt_cli.models.newton import Posterior
-from ttt_cli.models.weighted_pool import Pool
+from ttt_cli.evaluate.forecast.scores import score
+from ttt_cli.inference.bradley_terry.newton import Posterior
+from ttt_cli.inference.ep.weighted_pool import Pool
+from ttt_cli.inference.logistic import ExpectedParams
+from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
 
 SOLVER = SolverConfig(tol=1e-6)

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.config.schema import NameMatching
-from ttt_cli.games.names.clean import careful_names, clean_name, not_a_player, text_of, texts_of
-from ttt_cli.games.names.keys import name_key, name_keys
-from ttt_cli.games.names.neighbours import Neighbours
-from ttt_cli.games.names.not_one_person import is_engine, is_team, teams_and_engines
-from ttt_cli.games.pools import NamePool
+from ttt_cli.games.dictionaries import NamePool
+from ttt_cli.games.players.keys import name_key, name_keys
+from ttt_cli.games.players.names import careful_names, clean_name, not_a_player
+from ttt_cli.games.players.neighbours import Neighbours
+from ttt_cli.games.players.not_one_person import is_engine, is_team, teams_and_engines
+from ttt_cli.reading.decode import text_of, texts_of
 
 PARTS = [
     *("Tal", "Morphy", "Nn", "N", "J", "JH", "ab", "Ab", "McX", "o", "X1", "12", "é", "Ø", "Чи", "\udce9", "ſ"),

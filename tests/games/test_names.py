@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.names.clean import clean_name, decode, not_a_player
+from ttt_cli.games.players.names import clean_name, not_a_player
+from ttt_cli.reading.decode import decode
 
 
 @pytest.mark.parametrize(

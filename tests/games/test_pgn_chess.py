@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.names.clean import text_of
-from ttt_cli.games.pgn.python_chess import read_pgn_chess
-from ttt_cli.games.pgn.scanner import scan_pgn
-from ttt_cli.games.records import Batch
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
 
 NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
 ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
-from ttt_cli.games.pgn import compiled as pgn_compiled
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.scanner import Scanner, scan_large_pgn
-from ttt_cli.games.records import Batch
-from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.formats.pgn import compiled as pgn_compiled
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.scanner import Scanner, scan_large_pgn
+from ttt_cli.reading.streams import DamagedInputError
+from ttt_cli.reading.text import plain_blocks
 
 SAMPLES = Path(__file__).parents[2] / "sample_pgn"
 FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'

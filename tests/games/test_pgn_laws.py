@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.names.clean import text_of
-from ttt_cli.games.pgn import scanner as pgn
-from ttt_cli.games.pgn.scanner import scan_pgn
 from ttt_cli.games.read import read_games
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.formats.pgn import scanner as pgn
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.text import plain_blocks
 
 PIECES = [
     *('[Event "x"]', '[White "A', '"]', '[Black "B"]', '[Result "1-0"]', '[Date "1858"]', "[", "]", '"', "\\"),

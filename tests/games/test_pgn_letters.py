@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.letters import hash_moves, main_line
-from ttt_cli.games.pgn.scanner import Scanner
-from ttt_cli.games.records import Batch
-from ttt_cli.kernels.pgn_letters import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.kernels.scanning.pgn_letters import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.letters import hash_moves, main_line
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 TAGS = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
 NEXT = "\n\n" + TAGS + "1-0\n"  # so that the game before is complete

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.games.test_pgn_scan import SECOND, tags
-from ttt_cli.games.pgn import scanner as pgn
-from ttt_cli.games.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn import scanner as pgn
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import pytest
 
-from ttt_cli.games.names.clean import text_of
-from ttt_cli.games.pgn import moves as pgn_moves
-from ttt_cli.games.pgn.scanner import scan_pgn
-from ttt_cli.games.records import Note
-from ttt_cli.games.results import parse_result
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.reading.batches import Note
+from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.formats.pgn import moves as pgn_moves
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.values.results import parse_result
 
 
 class Row(NamedTuple):

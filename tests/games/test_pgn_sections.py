@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_truth import pgn_of, truths, wrong_rows
-from ttt_cli.games.pgn import tags as pgn_tags
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.python_chess import read_pgn_chess
-from ttt_cli.games.pgn.scanner import scan_pgn
-from ttt_cli.games.records import Batch
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.formats.pgn import tags as pgn_tags
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
 
 Reader = Callable[[Iterable[bytes]], Iterator[Batch]]
 

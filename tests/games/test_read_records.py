@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collected import reasons
+from tests.support.collected import reasons
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games, read_records

@@ -81,7 +81,7 @@ def test_a_format_that_it_is_not(kind: str) -> None:
 
 
 def test_a_large_table_is_read_by_compiled_code_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ttt_cli.games.tabular import delimited
+    from ttt_cli.reading.formats.tabular import delimited
 
     chance = random.Random(1851)
     rows = ["year,month,day,white,black,games,score,event,status"]

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from ttt_cli.games.coded import Coded
-from ttt_cli.games.collect import Collector
-from ttt_cli.games.file_records import FileRecords
-from ttt_cli.games.pgn.compiled import CompiledScanner
-from ttt_cli.games.pgn.scanner import Scanner
-from ttt_cli.games.records import Batch
+from ttt_cli.games.ingest import Collector
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.coded import Coded
+from ttt_cli.reading.file_records import FileRecords
+from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 RECORDS = 1 << 18
 PLAYERS = 1 << 12  # numbers of names take two bytes

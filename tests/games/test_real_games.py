@@ -15,12 +15,13 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.names.clean import clean_name, decode
-from ttt_cli.games.pgn.python_chess import read_pgn_chess
-from ttt_cli.games.pgn.scanner import scan_pgn
+from ttt_cli.games.players.names import clean_name
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
-from ttt_cli.games.text import plain_blocks
+from ttt_cli.reading.decode import decode
+from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
+from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.text import plain_blocks
 
 Record = tuple[str, ...]
 TAG = re.compile(rb'\[(\w+) "(.*)"\]\s*$')

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.collected import reasons
+from tests.support.collected import reasons
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.ledger import Records, games_of
 from ttt_cli.games.read import read_records
+from ttt_cli.games.records import Records, games_of
 
 CELLS = {
     "date": ("1858", "1858.06.??", "1858-02-30", "?", "", "soon"),

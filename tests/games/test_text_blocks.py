@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.games.streams import DamagedInputError
-from ttt_cli.games.text import BLOCK, HEAD, peek, plain_blocks
+from ttt_cli.reading.streams import DamagedInputError
+from ttt_cli.reading.text import BLOCK, HEAD, peek, plain_blocks
 
 
 def plain(content: bytes, cuts: list[int] | None = None, encoding: str | None = None) -> bytes:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.joint_dense import Skills, SkillsAndMargins, joint_means
-from ttt_cli.kernels import pair_links, quad_links
+from ttt_cli.kernels.ep import pair_links, quad_links
 
 seeds = st.integers(0, 2**32 - 1)
 drifts = st.sampled_from([0.0, 30.0, 90.0])

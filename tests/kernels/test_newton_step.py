@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttt_cli.kernels.newton import solve
+from ttt_cli.kernels.bradley_terry.newton import solve
 
 
 def random_system(seed, players=4, periods=5, games=15, bare=0.3):

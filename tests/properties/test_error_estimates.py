@@ -8,13 +8,13 @@ import random
 import numpy as np
 import pytest
 
-from tests.builders import make_games
+from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.models import ttt, ttt_d
-from ttt_cli.models.outcomes import resolve_margin
-from ttt_cli.models.pairs import merge_games
-from ttt_cli.models.solver import iterate
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.outcome import resolve_margin
+from ttt_cli.inference.solver import iterate
+from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 UNSEEN = 1e-3  # points: errors as small as those that the joint solution may leave count as none

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tests.builders import make_games
+from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import TttError
-from ttt_cli.models import registry
+from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
 WITHOUT_SD = ("elo", "elo-historical", "spinrad", "chessmetrics", "naive")

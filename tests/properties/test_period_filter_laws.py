@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import fit_rows, make_games
+from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.models.registry import load
+from ttt_cli.systems.registry import load
 from ttt_cli.timeline import build_timeline
 
 MODELS = ("glicko", "glicko2", "chessmetrics")

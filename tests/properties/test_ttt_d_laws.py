@@ -6,10 +6,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import truncnorm
 
-from tests.builders import fit_rows, make_games
+from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.kernels.sides import sides_log_probability
-from ttt_cli.models import ttt_d
+from ttt_cli.kernels.ep.sides import sides_log_probability
+from ttt_cli.systems import ttt_d
 from ttt_cli.timeline import build_timeline
 
 NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7

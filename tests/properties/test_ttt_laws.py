@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import fit_rows, make_games, skills
-from tests.laid_out import histories
+from tests.support.builders import fit_rows, make_games, skills
+from tests.support.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.models import ttt
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
 NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7

@@ -1,12 +1,12 @@
-"""Small random problems of joint means (`ttt_cli/kernels/joint.py`) with their dense matrices, from the definition."""
+"""Small random problems of joint means (`ttt_cli/kernels/ep/joint_means.py`) with their dense matrices, from the definition."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ttt_cli.kernels import ttt, ttt_d
-from ttt_cli.models.slices import Slices
-from ttt_cli.models.walks import Walks
+from ttt_cli.inference.ep.slices import Slices
+from ttt_cli.inference.ep.walks import Walks
+from ttt_cli.kernels.ep import ttt, ttt_d
 
 
 class Problem:

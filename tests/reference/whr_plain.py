@@ -1,6 +1,6 @@
 """Whole-History Rating by dense matrices, from the formulas of Coulom 2008 and Rao and Kupper 1967; plain numpy.
 
-Works on rows (year, white, black, outcome[, weight[, offset]]) as in `tests.builders`. Natural units inside.
+Works on rows (year, white, black, outcome[, weight[, offset]]) as in `tests.support.builders`. Natural units inside.
 """
 
 from __future__ import annotations

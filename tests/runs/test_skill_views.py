@@ -8,12 +8,12 @@ from handmade import CONFIG, RECORDS, fit_of, games_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import fit_rows, make_games
-from tests.laid_out import histories
-from ttt_cli.models.registry import MODULES
+from tests.support.builders import fit_rows, make_games
+from tests.support.laid_out import histories
 from ttt_cli.periods import label
 from ttt_cli.quantities import chain_columns
 from ttt_cli.runs.run import memory_run
+from ttt_cli.systems.registry import MODULES
 from ttt_cli.timeline import build_timeline
 
 ROWS = [

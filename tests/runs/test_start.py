@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from handmade import CONFIG, RECORDS, fit_of, games_of
 
-from ttt_cli.chains import Line
 from ttt_cli.fitted import Fit
+from ttt_cli.histories import Line
 from ttt_cli.periods import period_of
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.start import _first_day, start_from

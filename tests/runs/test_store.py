@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 
-from tests.laid_out import histories
-from ttt_cli.chains import Line
+from tests.support.laid_out import histories
 from ttt_cli.errors import RunError
 from ttt_cli.games.table import Games
+from ttt_cli.histories import Line
 from ttt_cli.runs import store
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.meta import RunMeta

@@ -7,7 +7,7 @@ from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts import histories as module
 from ttt_cli.views.charts.histories import History, Point, histories, leading_players, year_of
-from ttt_cli.views.eligible import Eligible
+from ttt_cli.views.rankings.eligible import Eligible
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from handmade import RECORDS, games_of
 
 from ttt_cli.api import configure
 from ttt_cli.config.yaml_text import parse_document
-from ttt_cli.evaluate.compare import Comparison, Entry, Lost, System
-from ttt_cli.evaluate.compare_tune import TunedSystem, TunePlan
-from ttt_cli.evaluate.standings import Standings
-from ttt_cli.models.resolve import resolve
+from ttt_cli.evaluate.forecast.compare import Comparison, Entry, Lost, System
+from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan
+from ttt_cli.evaluate.forecast.results import Standings
+from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.compare import (
+from ttt_cli.views.evidence.compare import (
     calibration_rows,
     group_rows,
     long_rows,

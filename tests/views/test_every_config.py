@@ -19,7 +19,7 @@ from ttt_cli.cli import main
 from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs.run import open_run
 from ttt_cli.views.charts.figure import KINDS, make_figure
-from ttt_cli.views.evidence import has_evidence
+from ttt_cli.views.evidence.report import has_evidence
 
 NO_NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(nan|inf(inity)?)(?!\w)", re.IGNORECASE)
 _ROUNDS: Final = "{0},Alder,Birch,1-0\n{0},Birch,Alder,1-0\n{0},Birch,Alder,1/2-1/2\n"

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.config.axes import Axis
-from ttt_cli.evaluate.grid import EvidenceGrid
+from ttt_cli.evaluate.evidence.grid import EvidenceGrid
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.store import describe
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.evidence import evidence_report, evidence_surface, naive_log_evidence, surface_rows
+from ttt_cli.views.evidence.report import evidence_report, evidence_surface, naive_log_evidence, surface_rows
 
 shares = st.floats(0.01, 0.99)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import FilterConfig
-from ttt_cli.views.account import Account
-from ttt_cli.views.games import HEADINGS, Eye, Report
+from ttt_cli.views.ingest.account import Account
+from ttt_cli.views.ingest.games import HEADINGS, Eye, Report
 
 ONE = [
     game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20", moves=5),

@@ -18,9 +18,9 @@ import ttt_cli
 from ttt_cli.cli import main
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.eligible import eligible
+from ttt_cli.views.rankings.eligible import eligible
+from ttt_cli.views.rankings.top import ranking
 from ttt_cli.views.report.data import report_data
-from ttt_cli.views.top import ranking
 
 NODE = shutil.which("node")
 DATA_SCRIPT = ROOT / "ttt_cli" / "views" / "report" / "assets" / "data.js"

@@ -4,7 +4,7 @@ import pytest
 from handmade import write_small_run
 
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.views.player import facts_line, player_view, shape_line
+from ttt_cli.views.players.player import facts_line, player_view, shape_line
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from handmade import RECORDS, write_small_run
 
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.views.players import players_rows
+from ttt_cli.views.players.listing import players_rows
 
 
 @pytest.fixture

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from handmade import CONFIG, fit_of, games_of
 
-from ttt_cli.chains import Line
 from ttt_cli.config.document import Document
 from ttt_cli.config.schema import ModelConfig, ScaleConfig
-from ttt_cli.models import registry
-from ttt_cli.models.resolve import resolve
+from ttt_cli.histories import Line
 from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.systems import registry
+from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.eligible import Eligible
-from ttt_cli.views.leaders import leader_rows, reign_rows
-from ttt_cli.views.player import player_chart, player_games, player_view
-from ttt_cli.views.players import players_rows
+from ttt_cli.views.players.listing import players_rows
+from ttt_cli.views.players.player import player_chart, player_games, player_view
+from ttt_cli.views.players.versus import versus_view
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
+from ttt_cli.views.rankings.top import best_years, peaks, ranking
 from ttt_cli.views.report.page import report_page
-from ttt_cli.views.top import best_years, peaks, ranking
-from ttt_cli.views.versus import versus_view
 
 RECORDS = (
     ("1850", "Anderssen, Adolf", "Dufresne, Jean", "1-0"),

@@ -1,6 +1,6 @@
-from ttt_cli.evaluate.scores import Prequential, Scores
+from ttt_cli.evaluate.forecast.scores import Prequential, Scores
+from ttt_cli.views.evidence.scores import with_scores
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.scores import with_scores
 
 
 def found(games: float) -> Prequential:

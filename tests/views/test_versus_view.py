@@ -5,9 +5,9 @@ from handmade import RECORDS, write_small_run
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.views.match import match
-from ttt_cli.views.probability import colour_blind, stronger
-from ttt_cli.views.versus import VersusView, versus_view
+from ttt_cli.views.players.match import match
+from ttt_cli.views.players.probability import colour_blind, stronger
+from ttt_cli.views.players.versus import VersusView, versus_view
 
 LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 

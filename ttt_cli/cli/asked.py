@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ttt_cli.cli.console import say, voice
+from ttt_cli.cli.terminal.console import say, voice
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import QUIET, emit, on_terminal, say
 from ttt_cli.cli.options import format_option, output_option, run_option, set_option, verbosity_options
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import QUIET, emit, on_terminal, say
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.compare import Comparison, System, TuneOptions
-    from ttt_cli.evaluate.grouping import By
+    from ttt_cli.evaluate.forecast.compare import Comparison, System, TuneOptions
+    from ttt_cli.evaluate.forecast.grouping import By
     from ttt_cli.timeline import Timeline
 
 NOT_WHOLE = 4
@@ -89,8 +89,8 @@ def command(
         raise click.UsageError("--tune-by, --tune-from, --evaluations and --tuned-to go with --tune")
     if files and run is not None:
         raise click.UsageError("games come from --games or from -r, not from both")
-    from ttt_cli.evaluate.compare import compare
-    from ttt_cli.evaluate.contestants import read_systems
+    from ttt_cli.evaluate.forecast.compare import compare
+    from ttt_cli.evaluate.forecast.systems import read_systems
 
     systems = read_systems(configs, overrides)
     folder = _folder(tuned_to)
@@ -113,7 +113,7 @@ def command(
 def _timeline(
     run: str | None, files: tuple[str, ...], overrides: tuple[str, ...], systems: list[System]
 ) -> Timeline:
-    from ttt_cli.evaluate.contestants import timeline_of_files, timeline_of_run
+    from ttt_cli.evaluate.forecast.systems import timeline_of_files, timeline_of_run
 
     if files:
         return timeline_of_files(files, systems, progress=progress())
@@ -121,7 +121,7 @@ def _timeline(
 
 
 def _tuning(by: str | None, since: str | None, evaluations: int | None) -> TuneOptions:
-    from ttt_cli.evaluate.compare import TuneOptions
+    from ttt_cli.evaluate.forecast.compare import TuneOptions
 
     defaults = TuneOptions()
     return TuneOptions(
@@ -132,8 +132,8 @@ def _tuning(by: str | None, since: str | None, evaluations: int | None) -> TuneO
 
 
 def _show(found: Comparison, bys: tuple[By, ...], calibrated: bool, fmt: str | None, out: str) -> None:
-    from ttt_cli.evaluate.standings import Standings
-    from ttt_cli.views.compare import (
+    from ttt_cli.evaluate.forecast.results import Standings
+    from ttt_cli.views.evidence.compare import (
         calibration_rows,
         group_rows,
         long_rows,
@@ -172,7 +172,7 @@ def _write(folder: Path | None, system: System, begin: str) -> None:
     """Write a tuned config at once: what is found so far survives an interrupt."""
     from ttt_cli.errors import RunError
     from ttt_cli.files import replacing
-    from ttt_cli.views.compare import tuned_config
+    from ttt_cli.views.evidence.compare import tuned_config
 
     if folder is None:
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from ttt_cli.cli.console import say
 from ttt_cli.cli.options import verbosity_options
+from ttt_cli.cli.terminal.console import say
 
 INSTALL = {
     "bash": "~/.local/share/bash-completion/completions/ttt",

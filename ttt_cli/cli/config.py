@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ttt_cli.cli.console import QUIET, say
 from ttt_cli.cli.options import config_option, set_option
+from ttt_cli.cli.terminal.console import QUIET, say
 from ttt_cli.errors import TttError
 
 
@@ -24,7 +24,7 @@ def show(config: str | None, overrides: tuple[str, ...]) -> None:
     """
     from ttt_cli.config.load import read_document
     from ttt_cli.config.render import render
-    from ttt_cli.models.resolve import resolve
+    from ttt_cli.systems.resolve import resolve
 
     resolved = resolve(read_document(config, overrides))
     click.echo(render(resolved.config, resolved.model.Params), nl=False)
@@ -39,7 +39,7 @@ def check(context: click.Context, files: tuple[str, ...]) -> None:
     Exit code 2 when one is wrong.
     """
     from ttt_cli.config.load import read_document
-    from ttt_cli.models.resolve import resolve
+    from ttt_cli.systems.resolve import resolve
 
     wrong = 0
     for file in files:
@@ -64,7 +64,7 @@ def schema(name: str | None) -> None:
     import json
 
     from ttt_cli.config.json_schema import json_schema
-    from ttt_cli.models.registry import MODULES, load
+    from ttt_cli.systems.registry import MODULES, load
 
     models = {model: load(model).Params for model in ([name] if name else MODULES)}
     click.echo(json.dumps(json_schema(models), indent=2, ensure_ascii=False))

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import emit, on_terminal, say
 from ttt_cli.cli.options import (
     format_option,
     output_option,
@@ -17,9 +15,11 @@ from ttt_cli.cli.options import (
     verbosity_options,
     waiting_option,
 )
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import emit, on_terminal, say
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.grid import EvidenceGrid
+    from ttt_cli.evaluate.evidence.grid import EvidenceGrid
     from ttt_cli.runs.run import Run
 
 NOT_CONVERGED = 4
@@ -74,12 +74,12 @@ def command(
 
 
 def _report(run: Run, scores: bool, since: str | None, every: int, fmt: str | None, out: str) -> int:
-    from ttt_cli.views.evidence import evidence_report
+    from ttt_cli.views.evidence.report import evidence_report
 
     report, converged = evidence_report(run.meta), run.meta.converged
     if scores:
-        from ttt_cli.evaluate.scores import prequential
-        from ttt_cli.views.scores import with_scores
+        from ttt_cli.evaluate.forecast.scores import prequential
+        from ttt_cli.views.evidence.scores import with_scores
 
         found = prequential(run, since, every, progress=progress())
         report, converged = with_scores(report, found), converged and found.converged
@@ -89,9 +89,9 @@ def _report(run: Run, scores: bool, since: str | None, every: int, fmt: str | No
 
 def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> EvidenceGrid:
     from ttt_cli.errors import ConfigError
-    from ttt_cli.evaluate.grid import evidence_grid
+    from ttt_cli.evaluate.evidence.grid import evidence_grid
     from ttt_cli.runs.run import RunReplaced, open_run
-    from ttt_cli.views.evidence import SCORED, has_evidence
+    from ttt_cli.views.evidence.report import SCORED, has_evidence
 
     if not has_evidence(run.meta):
         raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
@@ -106,8 +106,8 @@ def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) 
 
 
 def _show(grid: EvidenceGrid, fmt: str | None, out: str) -> int:
-    from ttt_cli.cli.heatmap import draw_surface
-    from ttt_cli.views.evidence import evidence_surface, surface_rows
+    from ttt_cli.cli.terminal.heatmap import draw_surface
+    from ttt_cli.views.evidence.report import evidence_surface, surface_rows
 
     surface = evidence_surface(grid)
     if not (fmt is None and out == "-" and on_terminal() and draw_surface(surface)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.console import emit
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.console import emit
 
 TABLES = ("skills", "players", "games", "evidence")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import NORMAL, VERBOSE, emit, say, voice
 from ttt_cli.cli.options import format_option, reading_options, verbosity_options, waiting_option
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import NORMAL, VERBOSE, emit, say, voice
 
 NOT_CONVERGED = 4
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
@@ -48,9 +48,9 @@ def command(
     from ttt_cli.runs.destination import check_destination
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.writing import writing
-    from ttt_cli.views.doubts import doubt_lines
     from ttt_cli.views.export import table_rows
-    from ttt_cli.views.summary import found_lines, reading_lines
+    from ttt_cli.views.ingest.doubts import doubt_lines
+    from ttt_cli.views.ingest.summary import found_lines, reading_lines
 
     resolved = api.configure(config, overrides)
     place = None if output == "-" else Path(output or default_output(files[0]))

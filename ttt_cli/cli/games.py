@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import emit, on_terminal, say, width
 from ttt_cli.cli.options import format_option, output_option, reading_options, verbosity_options
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import emit, on_terminal, say, width
 from ttt_cli.files import real_place
-from ttt_cli.views.games import HEADINGS, MOST
+from ttt_cli.views.ingest.games import HEADINGS, MOST
 
 if TYPE_CHECKING:
     from ttt_cli.errors import DataError
-    from ttt_cli.games.ledger import Records
-    from ttt_cli.views.games import Eye, Report
+    from ttt_cli.games.records import Records
+    from ttt_cli.views.ingest.games import Eye, Report
 
 
 @click.command("games")
@@ -63,7 +63,7 @@ def command(
     _check_places(files, (out, suggest))
     from ttt_cli import api
     from ttt_cli.games.read import read_records
-    from ttt_cli.views.games import Report
+    from ttt_cli.views.ingest.games import Report
 
     data = api.configure(config, overrides).config.data
     on_unusable = None if data.strict else _warn
@@ -111,7 +111,7 @@ def _warn(error: DataError) -> None:
 
 
 def _show_list(records: Records, everything: bool, fmt: str | None, out: str) -> None:
-    from ttt_cli.views.listing import record_rows
+    from ttt_cli.views.ingest.listing import record_rows
 
     emit(record_rows(records, everything=everything), fmt, out=out)
 
@@ -140,7 +140,7 @@ def _show(report: Report, only: str | None, tables: bool, fmt: str | None, out: 
 def _eye() -> Eye:
     from ttt_cli.views.blocks import bar
     from ttt_cli.views.formats import speaks_unicode
-    from ttt_cli.views.games import Eye
+    from ttt_cli.views.ingest.games import Eye
 
     room = max(min(width() - 40, 60), 10)
     ascii_only = not speaks_unicode(sys.stdout)
@@ -150,7 +150,7 @@ def _eye() -> Eye:
 def _write_suggestions(report: Report, place: str) -> None:
     from ttt_cli.errors import RunError
     from ttt_cli.files import replacing
-    from ttt_cli.games.names.suggest import alias_lines
+    from ttt_cli.games.players.suggest import alias_lines
 
     account = report.account
     lines = list(alias_lines(account.games, account.suspects.pairs))

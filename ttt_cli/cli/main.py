@@ -18,8 +18,8 @@ from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
 from ttt_cli.cli.asked import tell_run
-from ttt_cli.cli.bars import WaitBar
-from ttt_cli.cli.console import NORMAL, QUIET, VERBOSE, say, voice
+from ttt_cli.cli.terminal.bars import WaitBar
+from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, say, voice
 from ttt_cli.errors import TttError, nearest
 from ttt_cli.progress import listening
 

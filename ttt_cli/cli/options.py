@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from ttt_cli.cli.console import FORMATS, QUIET, VERBOSE, say, voice
+from ttt_cli.cli.terminal.console import FORMATS, QUIET, VERBOSE, say, voice
 from ttt_cli.errors import nearest
-from ttt_cli.games.records import EVENT_SETS
+from ttt_cli.reading.batches import EVENT_SETS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -88,7 +88,7 @@ def _set_safe_csv(ctx: click.Context, parameter: click.Parameter, value: bool) -
 
 
 def eligible_options(command: Command) -> Command:
-    """Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.eligible.eligible`."""
+    """Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`."""
 
     @wraps(command)
     def wrapped(*args: Any, **values: Any) -> Any:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.console import emit, is_titled, on_terminal, printable, say, width
-from ttt_cli.cli.figures import figure_format, save_figure
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.console import emit, is_titled, on_terminal, printable, say, width
+from ttt_cli.cli.terminal.figures import figure_format, save_figure
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
-    from ttt_cli.views.player import PlayerView
+    from ttt_cli.views.players.player import PlayerView
 
 
 @click.command("player")
@@ -46,7 +46,7 @@ def command(
     the record, the biggest upsets and, on a terminal, a chart.
     """
     from ttt_cli.views.formats import speaks_unicode
-    from ttt_cli.views.player import player_games, player_view
+    from ttt_cli.views.players.player import player_games, player_view
 
     if record and upsets:
         raise click.UsageError("--record and --upsets are one or the other")
@@ -81,7 +81,7 @@ def _draw(run: Run, player: str, out: str, fmt: str) -> None:
 
 def _show_more(run: Run, view: PlayerView) -> None:
     from ttt_cli.views.formats import speaks_unicode
-    from ttt_cli.views.player import player_chart, player_games
+    from ttt_cli.views.players.player import player_chart, player_games
 
     games = player_games(run, view.player)
     for rows in (games.short_record, games.short_upsets):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.console import emit, is_titled
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.console import emit, is_titled
 
 
 @click.command("players")
@@ -35,7 +35,7 @@ def command(
 
     PATTERN is a part of the name, or several, accents and case aside: `ttt players alekh`.
     """
-    from ttt_cli.views.players import players_rows
+    from ttt_cli.views.players.listing import players_rows
 
     limits = {"since": since, "until": until, "number": number or None}
     with asked_run(run, scale, titled=is_titled(fmt, out)) as opened:

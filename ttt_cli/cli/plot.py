@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import say
-from ttt_cli.cli.figures import FIGURE_FORMATS, figure_format, save_figure
 from ttt_cli.cli.options import eligible_options, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import say
+from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
 
 KINDS = ("skills", "games", "evidence", "top", "calibration")
 
@@ -72,7 +72,7 @@ def command(
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.charts.figure import make_figure
-    from ttt_cli.views.eligible import eligible
+    from ttt_cli.views.rankings.eligible import eligible
 
     opened = asked_run(run, scale)
     beside = open_run(other, scale) if other else None

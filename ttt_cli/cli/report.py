@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.figures import write_bytes
 from ttt_cli.cli.options import eligible_options, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.figures import write_bytes
 
 
 @click.command("report")
@@ -25,7 +25,7 @@ def command(out: str, limits: dict[str, Any], run: str | None, scale: tuple[str,
     Nothing else is needed to read it, on a screen or a phone. Of a large run the page carries those who played
     most, and says so. Who is eligible may be changed on the page, too.
     """
-    from ttt_cli.views.eligible import eligible
+    from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
     opened = asked_run(run, scale)

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import say
 from ttt_cli.cli.options import verbosity_options
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import say
 
 
 @click.command("simulate")
@@ -62,8 +62,8 @@ def command(output: str, truth: Path | None, movetext: int, **options: Any) -> N
 
     Who meets whom does not depend on skill, so that a fit of the games can be judged by the truth.
     """
-    from ttt_cli.evaluate.simulate import Plan, simulate
-    from ttt_cli.evaluate.simulated_files import check_places, save
+    from ttt_cli.evaluate.simulate.files import check_places, save
+    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
     plan = Plan(**options)
     games = sys.stdout.buffer if output == "-" else Path(output)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.console import emit, is_titled, say
 from ttt_cli.cli.options import (
     eligible_options,
     format_option,
@@ -16,10 +15,11 @@ from ttt_cli.cli.options import (
     scale_option,
     verbosity_options,
 )
+from ttt_cli.cli.terminal.console import emit, is_titled, say
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
-    from ttt_cli.views.eligible import Eligible
+    from ttt_cli.views.rankings.eligible import Eligible
     from ttt_cli.views.rows import Rows
 
 
@@ -55,7 +55,7 @@ def command(
     for rankings; the number ones are all shown. In a run where fewer than ten players keep to the default limits of
     games, opponents and sd, nobody is held to them.
     """
-    from ttt_cli.views.eligible import eligible
+    from ttt_cli.views.rankings.eligible import eligible
 
     _check(at, peak or years is not None, leaders, each, limits["active"] is not None)
     with asked_run(run, scale, titled=is_titled(fmt, out)) as opened:
@@ -69,7 +69,7 @@ def command(
         elif peak or years:
             rows = _peaks(opened, asked, years, number or None)
         else:
-            from ttt_cli.views.top import ranking
+            from ttt_cli.views.rankings.top import ranking
 
             rows = ranking(opened, at, asked, number or None)
     emit(rows, fmt, out=out)
@@ -85,12 +85,12 @@ def _check(at: str | None, peaks: bool, leaders: bool, each: bool, activity: boo
 
 
 def _leaders(run: Run, limits: Eligible, each: bool) -> Rows:
-    from ttt_cli.views.leaders import leader_rows, reign_rows
+    from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
 
     return leader_rows(run, limits) if each else reign_rows(run, limits)
 
 
 def _peaks(run: Run, limits: Eligible, years: int | None, number: int | None) -> Rows:
-    from ttt_cli.views.top import best_years, peaks
+    from ttt_cli.views.rankings.top import best_years, peaks
 
     return peaks(run, limits, number) if years is None else best_years(run, limits, years, number)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import FORMATS, emit, say
 from ttt_cli.cli.options import format_option, run_option, set_option, verbosity_options, waiting_option
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import FORMATS, emit, say
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.tune import Tuning
+    from ttt_cli.evaluate.evidence.tune import Tuning
     from ttt_cli.runs.run import Run
 
 NOT_CONVERGED = 4
@@ -48,10 +48,10 @@ def command(
     Exit code 4: no top of the evidence was reached.
     """
     _check_output(out, fmt)
-    from ttt_cli.evaluate.tune import tune
+    from ttt_cli.evaluate.evidence.tune import tune
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.writing import writing
-    from ttt_cli.views.tuning import tuning_lines, tuning_rows
+    from ttt_cli.views.evidence.tuning import tuning_lines, tuning_rows
 
     place = asked_run(run).path
     with writing(place):
@@ -85,7 +85,7 @@ def _check_output(out: str | None, fmt: str | None) -> None:
 def _write(found: Tuning, run: Run, out: str) -> None:
     from ttt_cli.errors import RunError
     from ttt_cli.files import replacing
-    from ttt_cli.views.tuning import tuned_config
+    from ttt_cli.views.evidence.tuning import tuned_config
 
     text = tuned_config(found, run.meta)
     if out == "-":

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.bars import progress
-from ttt_cli.cli.console import VERBOSE, say, voice
 from ttt_cli.cli.options import set_option, verbosity_options, waiting_option
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import VERBOSE, say, voice
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import DataConfig
@@ -46,7 +46,7 @@ def command(
     from ttt_cli import api
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.writing import writing
-    from ttt_cli.views.summary import found_lines, reading_lines
+    from ttt_cli.views.ingest.summary import found_lines, reading_lines
 
     place = open_run(run).path
     if dedupe:

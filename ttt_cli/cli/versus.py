@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.console import emit, is_titled, say
 from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.console import emit, is_titled, say
 
 
 @click.command("versus")
@@ -39,7 +39,7 @@ def command(
     each. Probabilities are A's; stronger is the probability of the higher skill; colours are drawn by lot unless a
     key says white or black.
     """
-    from ttt_cli.views.versus import versus_view
+    from ttt_cli.views.players.versus import versus_view
 
     opened = asked_run(run, scale, titled=is_titled(fmt, out))
     view = versus_view(opened, a, b, at=at, at_b=at_b, games=games)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.names.aliases import Aliases, read_aliases
-from ttt_cli.games.names.unify import identify
-from ttt_cli.games.pools import NamePool
-from ttt_cli.games.records import DROPPED, DUPLICATE, SAME_PLAYER
-from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, FileReport, Games, InputFile, Problem, ReadReport
+from ttt_cli.games.dictionaries import NamePool
+from ttt_cli.games.players.aliases import Aliases, read_aliases
+from ttt_cli.games.players.unify import identify
+from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
+from ttt_cli.reading.batches import DROPPED, DUPLICATE, SAME_PLAYER
+from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Mask = NDArray[np.bool_]
 _DEFAULT: Final = DataConfig()

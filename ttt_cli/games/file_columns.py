@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.judge import Judged
-from ttt_cli.games.ledger import narrow
-from ttt_cli.games.records import FAULT, Note
+from ttt_cli.games.records import narrow
+from ttt_cli.games.validate import Judged
+from ttt_cli.reading.batches import FAULT, Note
 
 Column = NDArray[Any]
 _EMPTY: Final = np.uint8(0)  # the number of the empty text

@@ -10,16 +10,17 @@ from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.collect import Collector
-from ttt_cli.games.ledger import Records, games_of
-from ttt_cli.games.read_many import read_sources
-from ttt_cli.games.read_source import FileRead
-from ttt_cli.games.records import DROPPED
-from ttt_cli.games.sources import Named, find_sources
-from ttt_cli.games.streams import Input
+from ttt_cli.games.ingest import Collector
+from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.strictness import ErrorLimit, refuse_problems
-from ttt_cli.games.table import FileReport, Games, Problem, ReadReport
+from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.reading.batches import DROPPED
+from ttt_cli.reading.many import read_sources
+from ttt_cli.reading.reports import FileReport, Problem, ReadReport
+from ttt_cli.reading.source import FileRead
+from ttt_cli.reading.sources import Named, find_sources
+from ttt_cli.reading.streams import Input
 
 _DEFAULT: Final = DataConfig()
 

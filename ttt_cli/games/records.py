@@ -1,129 +1,217 @@
-"""What readers hand over: records as written, column by column, with what was odd about them."""
+"""Records: everything that stood in the files, used or not, as columns; Games are made of what is used."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass, fields
+from itertools import compress
+from typing import Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-# Why a record is not used, in the order in which the first that applies is counted.
-BAD_ROW: Final = "bad row"
-AMBIGUOUS_TAGS: Final = "ambiguous tags"
-TOO_LONG: Final = "too long"
-NO_PLAYER: Final = "no player"
-UNNAMED_PLAYER: Final = "unnamed player"
-SAME_PLAYER: Final = "same player twice"
-NO_DATE: Final = "no date"
-BAD_DATE: Final = "bad date"
-NO_RESULT: Final = "no result"
-FORFEIT: Final = "forfeit"
-UNKNOWN_RESULT: Final = "unknown result"
-BAD_SCORE: Final = "bad match score"
-BAD_WEIGHT: Final = "bad weight"
-UNKNOWN_ODDS: Final = "unknown odds"
-STATUS: Final = "status"
-TEAM: Final = "team"
-ENGINE: Final = "engine"
-OTHER_YEARS: Final = "other years"
-OTHER_PLAYERS: Final = "other players"
-OTHER_EVENT: Final = "other event"
-EXCLUDED_EVENT: Final = "excluded event"
-EVENT_SETS: Final = (  # ready-made sets of events, each a reason of its own
-    "simul",
-    "blindfold",
-    "correspondence",
-    "consultation",
-    "odds",
-    "rapid",
-    "blitz",
-    "variants",
-    "set-up",
-)
-DUPLICATE: Final = "duplicate"
-FEW_GAMES: Final = "too few games"
-OTHER_GROUP: Final = "outside the largest group"
-DROP_REASONS: Final = (
-    BAD_ROW,
-    AMBIGUOUS_TAGS,
-    TOO_LONG,
-    NO_PLAYER,
-    UNNAMED_PLAYER,
-    SAME_PLAYER,
-    NO_DATE,
-    BAD_DATE,
-    NO_RESULT,
-    FORFEIT,
-    UNKNOWN_RESULT,
-    BAD_SCORE,
-    BAD_WEIGHT,
-    UNKNOWN_ODDS,
-    STATUS,
-    TEAM,
-    ENGINE,
-    OTHER_YEARS,
-    OTHER_PLAYERS,
-    OTHER_EVENT,
-    EXCLUDED_EVENT,
-    *EVENT_SETS,
-    DUPLICATE,
-    FEW_GAMES,
-    OTHER_GROUP,
-)
-FAULT: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: no fault
+from ttt_cli.games.table import Games
+from ttt_cli.reading.batches import DROP_REASONS
+from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
-# What is odd about a record that may still be used (a bad date can also be repaired).
-DUPLICATE_TAG: Final = "duplicate tag"
-MALFORMED_TAG: Final = "malformed tag"
-RESULT_FROM_MOVETEXT: Final = "result from movetext"
-CONTRADICTING_RESULT: Final = "contradicting result"
-UNCLOSED_COMMENT: Final = "unclosed comment"
-STRAY_TEXT: Final = "stray text"
-FURTHER_NOTES: Final = "further notes"
-UNKNOWN_STATUS: Final = "unknown status"
-OTHER_ODDS: Final = "odds column ignored"
-AMBIGUOUS_DATE: Final = "day or month first"
-WINNER_FIRST: Final = "winner named first"
-OF_COLUMNS: Final = (
-    AMBIGUOUS_DATE,
-    UNKNOWN_STATUS,
-    OTHER_ODDS,
-    WINNER_FIRST,
-)  # said once of a file, with words and counts
-
-DROPPED: Final = "dropped"
-REPAIRED: Final = "repaired"
-KEPT: Final = "kept"
+Codes = NDArray[np.integer]
+Rows = NDArray[np.integer]
+TEXT_COLUMNS: Final = (
+    "date", "white_written", "black_written", "result", "event", "site", "round", "variant", "status", "odds",
+)  # fmt: skip
 
 
-class Note(NamedTuple):
-    """Something odd at a line of the file being read: a Problem that does not know its file yet."""
+@dataclass(frozen=True)
+class Texts:
+    """A column of texts: `codes`, shape (records,), number the distinct `values`."""
 
-    line: int
-    reason: str
-    detail: str
-    action: str
+    codes: Codes
+    values: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> str:
+        return self.values[int(self.codes[row])]
 
 
-class Batch(NamedTuple):
-    """Consecutive records as columns of equal length, values as written (bytes, text, or tuples of text).
+@dataclass(frozen=True)
+class Records:
+    """All records of all files in the order in which they were read; arrays of shape (records,) unless said otherwise.
 
-    `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score.
-    `weights` is None where there is no such column. `rejects` are records that could not be split into columns:
-    each is one more, dropped. `notes` are oddities of records that are counted elsewhere. `further` holds more
-    columns by name (`event`, `round`); `moves` a hash of each game's moves, 0 where there are none.
+    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`; `line` is the first line of each there. `date` to
+    `odds` are texts as written. `date_day` and `date_precision` are those of each distinct date (see `Games`), `tally`,
+    shape (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index
+    `players`, all names united, and are -1 where nobody is named. `weight` is that of each game of the record, `offset`
+    as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they are not known. `fault` is 0
+    for a record that is used, else 1 + the index in DROP_REASONS; of faulty records the other columns may mean nothing.
+    `problems` are what was odd about single records, those that a filter left out not among them, and `aliases` is the
+    alias file by which names were united.
     """
 
-    lines: Sequence[int] | NDArray[np.int64]
-    dates: Sequence[Hashable]
-    whites: Sequence[Hashable]
-    blacks: Sequence[Hashable]
-    results: Sequence[Hashable]
-    weights: Sequence[Hashable] | None = None
-    rejects: Sequence[Note] = ()
-    notes: Sequence[Note] = ()
-    further: Mapping[str, Sequence[Hashable]] = MappingProxyType({})
-    moves: NDArray[np.int64] | None = None
+    files: tuple[FileReport, ...]
+    starts: NDArray[np.int64]
+    line: Codes
+    date: Texts
+    white_written: Texts
+    black_written: Texts
+    result: Texts
+    event: Texts
+    site: Texts
+    round: Texts
+    variant: Texts
+    status: Texts
+    odds: Texts
+    date_day: NDArray[np.int32]
+    date_precision: NDArray[np.int8]
+    tally: NDArray[np.float64]
+    players: tuple[str, ...]
+    white: NDArray[np.int32]
+    black: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    moves: NDArray[np.int64]
+    fault: NDArray[np.int8]
+    problems: tuple[Problem, ...] = ()
+    aliases: InputFile | None = None
+
+    def __post_init__(self) -> None:
+        for column in (getattr(self, f.name) for f in fields(self)):
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.fault)
+
+    @property
+    def file(self) -> NDArray[np.int32]:
+        """The file of each record, an index of `files`."""
+        return np.repeat(np.arange(len(self.files), dtype=np.int32), np.diff(self.starts))
+
+    @property
+    def day(self) -> NDArray[np.int32]:
+        """Days since 1970-01-01, the middle of what is known."""
+        return self.date_day[self.date.codes]
+
+    @property
+    def precision(self) -> NDArray[np.int8]:
+        """How exact the date is, as in `Games`."""
+        return self.date_precision[self.date.codes]
+
+    @property
+    def year(self) -> NDArray[np.int16]:
+        """The year of each record."""
+        return years_of(self.date_day)[self.date.codes]
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which records are games."""
+        return np.equal(self.fault, 0)
+
+    @property
+    def report(self) -> ReadReport:
+        """The account of the reading."""
+        return ReadReport(self.files, self.problems, self.aliases)
+
+    def reason(self, row: int) -> str | None:
+        """Why a record is not used, None when it is."""
+        return DROP_REASONS[self.fault[row] - 1] if self.fault[row] else None
+
+    def place(self, row: int) -> str:
+        """`file:line` of a record."""
+        file = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return f"{self.files[file].path}:{self.line[row]}"
+
+
+def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
+    """Years of days since 1970-01-01."""
+    first, last = (int(days.min()), int(days.max())) if len(days) else (0, 0)
+    if last - first < len(days):  # each day of the span is worked out once
+        years = _years_of(np.arange(first, last + 1, dtype=np.int32))
+        return np.take(years, days - np.int32(first))
+    return _years_of(days)
+
+
+def _years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
+    return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
+
+
+def narrow(codes: Codes) -> Codes:
+    """The same numbers, none below 0, in the fewest bytes."""
+    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))), copy=False)
+
+
+def games_of(records: Records) -> Games:
+    """The games of the records that are used, by date, then as read; players are those who have games.
+
+    A match is up to three rows of one source line, for the games that White lost, drew and won.
+    """
+    rows, outcome, count = _by_date(records, *_expanded(records))
+    dates = records.date.codes[rows]
+    present = np.zeros(len(records.players), np.bool_)
+    for players in (records.white, records.black):
+        present[players[rows]] = True
+    number = (np.cumsum(present) - 1).astype(np.int32)
+    return Games(
+        date=records.date_day[dates],
+        date_precision=records.date_precision[dates],
+        white=number[records.white[rows]],
+        black=number[records.black[rows]],
+        outcome=outcome,
+        weight=_product(count, _picked(records.weight, rows)),
+        offset=_picked(records.offset, rows),
+        source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
+        source_line=records.line[rows].astype(np.int64),
+        players=tuple(compress(records.players, present.tolist())),
+        report=records.report,
+    )
+
+
+def _by_date(
+    records: Records, rows: Rows, outcome: NDArray[np.int8], count: NDArray[np.float64]
+) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
+    """The same in the order of dates."""
+    order = _by_day(records.date_day[records.date.codes[rows]])
+    return rows[order], outcome[order], count if count.strides == (0,) else count[order]
+
+
+def _by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The stable order of days; numbers of 16 bits, which hold 179 years, are sorted by counting."""
+    first = days.min() if len(days) else np.int32(0)
+    narrow_enough = int(days.max(initial=first)) - int(first) < 1 << 16
+    keys = (days - first).astype(np.uint16) if narrow_enough else days
+    return np.argsort(keys, kind="stable")
+
+
+def _expanded(records: Records) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
+    """Rows, outcomes and numbers of equal games of the records that are used, a row for each outcome of a match."""
+    rows: Rows = np.flatnonzero(records.used)
+    if len(records) < 1 << 31:
+        rows = rows.astype(np.int32)
+    codes = records.result.codes[rows]
+    kinds = (records.tally > 0).sum(axis=1)
+    first = (
+        np.argmax(records.tally > 0, axis=1).astype(np.int8) if len(records.tally) else np.zeros(0, np.int8)
+    )
+    counted = np.zeros(len(records.tally), np.bool_)
+    counted[codes] = True
+    if np.all(kinds[counted] == 1) and np.all(records.tally[counted].max(axis=1, initial=0) == 1):
+        return rows, first[codes], constant(1.0, len(rows))
+    which, outcome = np.nonzero(records.tally[codes] > 0)
+    return rows[which], outcome.astype(np.int8), records.tally[codes[which], outcome]
+
+
+def constant(value: float, n: int) -> NDArray[np.float64]:
+    """The same number n times, in the memory of one."""
+    return np.broadcast_to(np.float64(value), (n,))
+
+
+def _picked(column: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
+    if column.strides == (0,):
+        return constant(float(column[0]) if len(column) else 0.0, len(rows))
+    return column[rows]
+
+
+def _product(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    if one.strides == other.strides == (0,):
+        return constant(float(one[0] * other[0]) if len(one) else 1.0, len(one))
+    return one * other

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.games.records import DROPPED
-from ttt_cli.games.sources import OTHER_FILE
-from ttt_cli.games.table import FileReport, Problem
+from ttt_cli.reading.batches import DROPPED
+from ttt_cli.reading.reports import FileReport, Problem
+from ttt_cli.reading.sources import OTHER_FILE
 
 
 class ErrorLimit:

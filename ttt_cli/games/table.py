@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ttt_cli.reading.reports import ReadReport
 
 LOSS: Final = 0
 DRAW: Final = 1
@@ -36,81 +37,6 @@ _NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side win
 def tells_winners(lost: int, won: int) -> bool:
     """Whether so many records lost and won by the side named first mean that this is the winner's place."""
     return lost == 0 and won >= _NO_CHANCE
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One record, or a part of one, that was not as it should be."""
-
-    file: str
-    line: int
-    reason: str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
-    detail: str  # what stood there
-    action: str  # "dropped", "repaired" or "kept"
-
-
-@dataclass(frozen=True)
-class FileReport:
-    """What one input file gave. `rows == used + sum(dropped.values())` always."""
-
-    path: str
-    kind: str  # "pgn", "csv"
-    digest: str  # sha256 of the bytes as stored
-    size: int  # bytes as stored
-    rows: int
-    used: int
-    dropped: dict[str, int]  # reason -> rows
-    noticed: dict[str, int] = field(default_factory=dict)  # what else is said of rows that are used -> rows
-
-    def __post_init__(self) -> None:
-        if self.rows != self.used + sum(self.dropped.values()):
-            raise ValueError(f"{self.path}: {self.rows} rows are not {self.used} used + {self.dropped}")
-
-
-@dataclass(frozen=True)
-class InputFile:
-    """A file that was read besides the games; `digest` (SHA-256) and `size` are of its bytes as stored."""
-
-    path: str
-    digest: str
-    size: int
-
-
-@dataclass(frozen=True)
-class ReadReport:
-    """The full account of a reading: files, problems row by row, the alias file by which names were united."""
-
-    files: tuple[FileReport, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    aliases: InputFile | None = None
-
-    @property
-    def rows(self) -> int:
-        """Records seen, over all files."""
-        return sum(file.rows for file in self.files)
-
-    @property
-    def used(self) -> int:
-        """Records that became games, over all files."""
-        return sum(file.used for file in self.files)
-
-    @property
-    def dropped(self) -> dict[str, int]:
-        """Records that were kept out, by reason, over all files, most frequent first."""
-        return _total(file.dropped for file in self.files)
-
-    @property
-    def noticed(self) -> dict[str, int]:
-        """Records that are used although something is said of them, by what it is, most frequent first."""
-        return _total(file.noticed for file in self.files)
-
-
-def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for one in counts:
-        for reason, count in one.items():
-            total[reason] = total.get(reason, 0) + count
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True)

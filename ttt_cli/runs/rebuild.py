@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ttt_cli.games.table import FileReport, Games, InputFile, Problem, ReadReport
+from ttt_cli.games.table import Games
+from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.schema import ALIASES, DATABASE
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.chains import Chain, Line
 from ttt_cli.fitted import Fit, Status, later_on
+from ttt_cli.histories import Chain, Line
 from ttt_cli.periods import period_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ttt_cli import __version__
 from ttt_cli.fitted import Fit, by_player, spans
-from ttt_cli.games.table import Games, ReadReport
+from ttt_cli.games.table import Games
+from ttt_cli.reading.reports import ReadReport
 from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, span_columns, texts
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.durable import new_database

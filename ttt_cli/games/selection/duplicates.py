@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.folding import fold
-from ttt_cli.games.ledger import Records, Texts
-from ttt_cli.games.pools import Pool
+from ttt_cli.games.dictionaries import Pool
+from ttt_cli.games.records import Records, Texts
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
 
 Rows = NDArray[np.int64]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.selection import pattern_of
 from ttt_cli.folding import fold
-from ttt_cli.games.ledger import Records, Texts
-from ttt_cli.games.odds import is_even
+from ttt_cli.games.handicaps import is_even
+from ttt_cli.games.records import Records, Texts
 from ttt_cli.games.selection.event_sets import names_set, variant_is
 
 Mask = NDArray[np.bool_]

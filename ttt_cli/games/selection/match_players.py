@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ttt_cli.config.selection import pattern_of
 from ttt_cli.errors import ConfigError, nearest
 from ttt_cli.folding import fold_surname
-from ttt_cli.games.names.clean import clean_name
-from ttt_cli.games.names.keys import comma_keys, name_key
+from ttt_cli.games.players.keys import comma_keys, name_key
+from ttt_cli.games.players.names import clean_name
 
 
 def matching_players(players: Sequence[str], texts: Sequence[str]) -> NDArray[np.bool_]:

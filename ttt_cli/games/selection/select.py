@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import year_range
-from ttt_cli.games.ledger import Records
-from ttt_cli.games.names.not_one_person import teams_and_engines
-from ttt_cli.games.records import (
+from ttt_cli.games.players.not_one_person import teams_and_engines
+from ttt_cli.games.records import Records
+from ttt_cli.games.selection.duplicates import find_duplicates
+from ttt_cli.games.selection.groups import label_groups
+from ttt_cli.games.selection.match_events import in_set, of_events
+from ttt_cli.games.selection.match_players import matching_players
+from ttt_cli.reading.batches import (
     DUPLICATE,
     ENGINE,
     EXCLUDED_EVENT,
@@ -24,10 +28,6 @@ from ttt_cli.games.records import (
     OTHER_YEARS,
     TEAM,
 )
-from ttt_cli.games.selection.duplicates import find_duplicates
-from ttt_cli.games.selection.groups import label_groups
-from ttt_cli.games.selection.match_events import in_set, of_events
-from ttt_cli.games.selection.match_players import matching_players
 
 Mask = NDArray[np.bool_]
 NOTICED: Final = (DUPLICATE, TEAM, ENGINE)

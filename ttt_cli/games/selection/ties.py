@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.ledger import years_of
+from ttt_cli.games.records import years_of
 from ttt_cli.games.selection.groups import label_groups
 from ttt_cli.games.table import Games
 

@@ -9,7 +9,7 @@ from ttt_cli.views.charts.style import COLOURS, PALE, chart_of, finish
 if TYPE_CHECKING:
     import altair as alt
 
-    from ttt_cli.evaluate.reliability import Reliability
+    from ttt_cli.evaluate.forecast.reliability import Reliability
     from ttt_cli.runs.run import Run
 
 _LEAST: Final = 10  # games: fewer say nothing

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.charts.histories import drawn_when_idle, year_of
 from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
-from ttt_cli.views.leaders import number_ones
+from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.scale import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
 
     from ttt_cli.runs.run import Run
-    from ttt_cli.views.eligible import Eligible
+    from ttt_cli.views.rankings.eligible import Eligible
 
 _FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
 _SHORT: Final = 300  # pixels of height

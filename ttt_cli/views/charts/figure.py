@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import LookupFailed
 from ttt_cli.folding import fold_surname
 from ttt_cli.progress import SILENT, Progress
-from ttt_cli.views.eligible import Eligible, eligible
+from ttt_cli.views.rankings.eligible import Eligible, eligible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -55,7 +55,7 @@ def make_figure(
         if kind == "skills":
             return _skills(run, names, other, limits)
         if kind == "calibration":
-            from ttt_cli.evaluate.reliability import reliability
+            from ttt_cli.evaluate.forecast.reliability import reliability
             from ttt_cli.views.charts.calibration import calibration_chart
 
             chart = calibration_chart(run, reliability(run, since, every, progress=progress))

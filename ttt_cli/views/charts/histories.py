@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.views.eligible import Eligible
-from ttt_cli.views.leaders import number_ones
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import number_ones
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

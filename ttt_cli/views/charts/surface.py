@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.charts.style import STEPS, chart_of, finish
-from ttt_cli.views.stored_surface import StoredSurface, stored_surface
+from ttt_cli.views.evidence.stored_surface import StoredSurface, stored_surface
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.views.eligible import Eligible, eligible
+from ttt_cli.views.evidence.stored_surface import StoredSurface, stored_surface
+from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players
-from ttt_cli.views.stored_surface import StoredSurface, stored_surface
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.views.evidence import has_evidence, naive_log_evidence
+from ttt_cli.views.evidence.report import has_evidence, naive_log_evidence
 
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta

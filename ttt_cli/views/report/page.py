@@ -7,8 +7,8 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.views.eligible import Eligible
 from ttt_cli.views.embedding import embedded
+from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.data import report_data
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
 from ttt_cli.views.report.players import BUDGET

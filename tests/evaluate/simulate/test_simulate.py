@@ -1,0 +1,166 @@
+"""The simulator draws from the model it names: frequencies, walks, careers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.simulate.simulate import Plan, Simulated, simulate
+from ttt_cli.games.table import DRAW, WIN
+
+COLUMNS = ("date", "white", "black", "outcome", "player", "year", "skill")
+PLAN = Plan(players=300, years=40, games=5_000, seed=7)
+
+
+def same(one: Simulated, other: Simulated) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS)
+
+
+def played_years(simulated: Simulated) -> np.ndarray:
+    return simulated.date.astype("datetime64[D]").astype("datetime64[Y]").astype(int) + 1970
+
+
+def skill_in_game(simulated: Simulated, side: str) -> np.ndarray:
+    truth = {(p, y): s for p, y, s in zip(simulated.player, simulated.year, simulated.skill, strict=True)}
+    players = getattr(simulated, side)
+    return np.array([truth[key] for key in zip(players, played_years(simulated), strict=True)])
+
+
+def z_score(hits: np.ndarray, chance: np.ndarray) -> float:
+    return float((hits - chance).sum() / np.sqrt((chance * (1 - chance)).sum()))
+
+
+def test_equal_plans_give_equal_histories_and_other_seeds_others() -> None:
+    assert same(simulate(PLAN), simulate(PLAN))
+    assert not same(simulate(PLAN), simulate(replace(PLAN, seed=8)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    players=st.integers(2, 60),
+    years=st.integers(1, 30),
+    games=st.integers(1, 400),
+    circles=st.integers(1, 40),
+    travel=st.floats(0, 1),
+    growth=st.floats(-5, 5),
+    dates=st.sampled_from(["year", "day"]),
+    seed=st.integers(0, 2**32),
+)
+def test_every_game_has_two_different_players_who_are_active(**options: object) -> None:
+    simulated = simulate(Plan(**options))  # type: ignore[arg-type]
+    active = set(zip(simulated.player.tolist(), simulated.year.tolist(), strict=True))
+    years = played_years(simulated).tolist()
+    assert len(simulated.date) == options["games"]
+    assert np.all(simulated.white != simulated.black)
+    for side in (simulated.white, simulated.black):
+        assert active.issuperset(zip(side.tolist(), years, strict=True))
+    assert np.all(np.diff(simulated.date) >= 0)
+    assert simulated.games().players == simulated.players
+
+
+def test_careers_are_runs_of_years_within_the_history() -> None:
+    simulated = simulate(replace(PLAN, players=5_000, growth=0.0, career_years=3.0, years=60))
+    assert simulated.year.min() == 1850
+    assert simulated.year.max() == 1909
+    follows = simulated.player[1:] == simulated.player[:-1]
+    assert np.all(np.diff(simulated.year)[follows] == 1)
+    lengths = np.bincount(simulated.player)
+    entry = simulated.year[np.searchsorted(simulated.player, np.arange(5_000))]
+    uncut = lengths[entry < 1870]  # (2/3)^40 of them reach the end
+    standard_error = math.sqrt((1 - 1 / 3) * 9 / len(uncut))
+    assert abs(uncut.mean() - 3.0) < 4 * standard_error
+
+
+def test_most_games_fall_in_the_last_years() -> None:
+    simulated = simulate(Plan(players=1_000, years=157, games=20_000))
+    share = np.mean(played_years(simulated) > 1850 + 156 - 20)
+    expected = (1 - math.exp(-0.05 * 20)) / (1 - math.exp(-0.05 * 157))
+    assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / 20_000)
+
+
+def test_skills_start_at_the_prior_and_drift_by_tau() -> None:
+    simulated = simulate(
+        Plan(players=20_000, years=50, games=1, prior_mean=900, prior_sd=300, tau=45, seed=3)
+    )
+    first = np.append(True, np.diff(simulated.player) > 0)
+    start, steps = simulated.skill[first], np.diff(simulated.skill)[~first[1:]]
+    assert abs(start.mean() - 900) < 4 * 300 / math.sqrt(len(start))
+    for sample, sd in ((start, 300), (steps, 45)):
+        assert abs(sample.var() / sd**2 - 1) < 4 * math.sqrt(2 / len(sample))
+    assert abs(np.corrcoef(start[simulated.player[1:][~first[1:]]], steps)[0, 1]) < 4 / math.sqrt(len(steps))
+
+
+def test_draws_between_equals_are_as_frequent_as_asked() -> None:
+    plan = Plan(players=50, years=1, games=200_000, prior_sd=0, draw_probability=0.41, seed=5)
+    drawn = simulate(plan).outcome == DRAW
+    assert abs(z_score(drawn, np.full(len(drawn), 0.41))) < 4
+
+
+@pytest.mark.parametrize("advantage", [0.0, 120.0])
+def test_outcomes_have_the_probabilities_of_the_model(advantage: float) -> None:
+    plan = Plan(
+        players=200, years=20, games=60_000, beta=300, white_advantage=advantage, draw_margin=110, seed=11
+    )
+    simulated = simulate(plan)
+    lead = skill_in_game(simulated, "white") - skill_in_game(simulated, "black") + advantage
+    cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
+    win, loss = cdf(lead - 110), cdf(-lead - 110)
+    won, drawn = simulated.outcome == WIN, simulated.outcome == DRAW
+    weak, strong = lead < np.quantile(lead, 0.2), lead > np.quantile(lead, 0.8)
+    for part in (slice(None), weak, strong):
+        assert abs(z_score(won[part], win[part])) < 4
+        assert abs(z_score(drawn[part], (1 - win - loss)[part])) < 4
+
+
+def test_pairing_knows_nothing_of_skill() -> None:
+    simulated = simulate(Plan(players=4_000, years=1, games=40_000, seed=2))
+    pairs = {
+        tuple(sorted(pair)) for pair in zip(simulated.white.tolist(), simulated.black.tolist(), strict=True)
+    }
+    skill = dict(zip(simulated.player.tolist(), simulated.skill.tolist(), strict=True))
+    first, second = np.array([(skill[i], skill[j]) for i, j in pairs]).T
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize(("travel", "groups"), [(0.0, 4), (1.0, 1)])
+def test_circles_meet_only_by_travel(travel: float, groups: int) -> None:
+    simulated = simulate(Plan(players=400, years=1, games=20_000, circles=4, travel=travel, seed=2))
+    games = coo_array((np.ones(20_000), (simulated.white, simulated.black)), shape=(400, 400))
+    group = connected_components(games, directed=False)[1]
+    assert len(set(group[simulated.white])) == groups
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"players": 1}, "players is 1"),
+        ({"games": 0}, "games is 0"),
+        ({"beta": 0.0}, "beta is 0"),
+        ({"tau": -1.0}, "tau is -1"),
+        ({"draw_margin": math.nan}, "draw_margin is nan"),
+        ({"draw_probability": 1.0}, "draw_probability is 1"),
+        ({"travel": 1.5}, "travel is 1.5"),
+        ({"growth": math.inf}, "growth is inf"),
+        ({"first_year": 9990, "years": 11}, "after the year 9999"),
+        ({"dates": "week"}, "dates is 'week'"),
+    ],
+)
+def test_impossible_plans_are_refused_with_a_hint(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        Plan(**wrong)  # type: ignore[arg-type]
+    assert caught.value.hint
+
+
+def test_names_widen_so_that_they_sort_like_the_players() -> None:
+    simulated = replace(simulate(replace(PLAN, games=5)), plan=replace(PLAN, players=1_000_000))
+    assert simulated.players[0] == "Player 0000001"
+    assert simulated.players[-1] == "Player 1000000"

@@ -1,0 +1,105 @@
+"""Alias files: both forms, comments, statuses, and what contradicts itself."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.errors import DataError
+from ttt_cli.games.players import aliases
+from ttt_cli.games.players.aliases import read_aliases
+
+
+def written(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "aliases.csv"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_line_for_each_player(tmp_path: Path) -> None:
+    text = '\ufeff# comment\nTal,"Tal, M.", Tahl,\n\n"Morphy, Paul","Paul  Morphy"\n'
+    aliases = read_aliases(written(tmp_path, text))
+    assert aliases.names == {"Tal, M.": "Tal", "Tahl": "Tal", "Paul Morphy": "Morphy, Paul"}
+    assert aliases.by_status == {}
+    assert aliases.mains == {"Tal", "Morphy, Paul"}
+
+
+@pytest.mark.parametrize("header", ["spelling,name,games", "name,spelling,status", "as_in_pgn,canonical,n"])
+def test_a_line_for_each_spelling(tmp_path: Path, header: str) -> None:
+    columns = {
+        "spelling": '"Tal,M"',
+        "as_in_pgn": '"Tal,M"',
+        "name": "Tal",
+        "canonical": "Tal",
+        "status": "soft",
+    }
+    row = ",".join(columns.get(name, "12") for name in header.split(","))
+    path = tmp_path / "aliases.csv.gz"
+    path.write_bytes(gzip.compress(f"{header}\n{row}\n".encode()))
+    aliases = read_aliases(str(path))
+    if "status" in header:
+        assert (aliases.names, aliases.by_status) == ({}, {("Tal, M", "soft"): "Tal"})
+    else:
+        assert (aliases.names, aliases.by_status) == ({"Tal, M": "Tal"}, {})
+
+
+def test_a_line_for_a_status(tmp_path: Path) -> None:
+    aliases = read_aliases(written(tmp_path, 'Tal (fun),Tal,"Tal, M",Status = Casual\n'))
+    assert aliases.by_status == {("Tal", "casual"): "Tal (fun)", ("Tal, M", "casual"): "Tal (fun)"}
+    assert aliases.names == {}
+
+
+def test_the_same_said_twice_is_fine(tmp_path: Path) -> None:
+    assert read_aliases(written(tmp_path, "Tal,T\nTal,T,Tal\n")).names == {"T": "Tal", "Tal": "Tal"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("Tal,T\nTimman,T\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
+        ("Tal,T,status=soft\n#\nTimman,T,status=soft\n", 3, "'T' is 'Tal' in line 1, and 'Timman' here"),
+        ("Tal,T\nTahl,Tal\n", 1, "'T' is 'Tal', which is itself 'Tahl' in line 2"),
+        ("Tal\n", 1, "no synonym"),
+        ("Tal,status=soft\n", 1, "no synonym"),
+        (",T\n", 1, "a name is empty"),
+        ("Tal,T,status=a,status=b\n", 1, "more than one status"),
+        ('Tal,"T\n', 1, "cannot be read"),
+        ("spelling,name\nT\n", 2, "1 fields are too few"),
+    ],
+)
+def test_contradictions_have_their_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(DataError) as caught:
+        read_aliases(path)
+    assert caught.value.where == f"{path}:{line}"
+    assert message in caught.value.message
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no such file"):
+        read_aliases(str(tmp_path / "none.csv"))
+
+
+def test_nothing_in_it(tmp_path: Path) -> None:
+    assert read_aliases(written(tmp_path, "# nothing yet\n")).mains == frozenset()
+
+
+def test_the_real_table_is_read(data: Path) -> None:
+    aliases = read_aliases(str(data / "player_aliases.csv.gz"))
+    assert aliases.names["Aronian, L"] == "Aronian, Levon"
+    assert aliases.names["Torre Repetto Carlos"] == "Torre Repetto, Carlos"  # without its country
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+def test_a_device_is_no_alias_file() -> None:
+    with pytest.raises(DataError, match="/dev/zero: cannot be read: is a device"):
+        read_aliases("/dev/zero")
+
+
+def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aliases, "_MOST", 100)
+    (tmp_path / "a.csv").write_text("A,B\n" * 30)
+    with pytest.raises(DataError, match="takes more than 0 MB"):
+        read_aliases(str(tmp_path / "a.csv"))

@@ -1,0 +1,109 @@
+"""Names that may be one person's, and one name that may be two people's: suggested, with the evidence."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.builders import make_games
+from ttt_cli.games.players.similar import (
+    INITIALS,
+    SPELLING,
+    SURNAME_ONLY,
+    likeness,
+    parts_of,
+)
+from ttt_cli.games.players.suspects import count_suspects, find_suspects
+from ttt_cli.games.table import Games
+
+
+def history(*careers: tuple[str, int, int]) -> Games:
+    """Games of players against people of their own, one in the first year and one in the last."""
+    rows = []
+    for number, (name, first, last) in enumerate(careers):
+        rows += [(first, name, f"Opponent{number}, Zz"), (last, f"Opponent{number}, Zz", name)]
+    return make_games([(*row, 2) for row in rows])
+
+
+def likely(one: str, other: str) -> str | None:
+    kind = likeness(parts_of(one), parts_of(other))
+    assert kind == likeness(parts_of(other), parts_of(one))
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("Morphy, Paul", "Morphy, P", INITIALS),
+        ("Morphy, P.", "Morphy, Paul Charles", INITIALS),
+        ("Philidor, Francois Andre Dani", "Philidor, Francois", INITIALS),
+        ("Blackburne, JH", "Blackburne, Joseph Henry", INITIALS),
+        ("Von Bardeleben, Curt", "Bardeleben, C. von", INITIALS),
+        ("MacConnell, James", "Mc Connell, J", INITIALS),
+        ("Vanderstricht, Geert", "Van der Stricht, G", None),
+        ("Morphy", "Morphy, Paul", SURNAME_ONLY),
+        ("Boden, Samuel Standidge", "Boden, Samuel Standige", SPELLING),
+        ("Karjakin, Sergey", "Karjakin, Sergei", SPELLING),
+        ("Tchigorin, Mikhail", "Chigorin, M", SPELLING),
+        ("Capablanca, Jose", "Capabalnca, J", SPELLING),
+        ("Morphy, Paul", "Morphy, Peter", None),
+        ("Morphy, Paul", "Murphy, Paul", SPELLING),
+        ("Lee, P", "Lea, P", None),
+        ("Berman, M", "Herman, M", None),
+        ("Volkov, S1", "Volkov, Sergey", None),
+        ("Li Chao2", "Li Chao", None),
+        ("Player17, A", "Player18, A", None),
+        ("Friedman", "Friedmann", None),
+    ],
+)
+def test_how_names_are_alike(one: str, other: str, kind: str | None) -> None:
+    assert likely(one, other) == kind
+
+
+def test_suggestions_with_their_evidence() -> None:
+    games = history(("Aronian, Levon", 1995, 2025), ("Aronian, L", 2001, 2003), ("Tal, M", 1950, 1960))
+    (found,) = find_suspects(games).pairs
+    assert (found.main.name, found.synonym.name, found.kind, found.others) == (
+        "Aronian, Levon", "Aronian, L", INITIALS, 0,
+    )  # fmt: skip
+    assert (found.main.games, found.main.first, found.main.last, found.gap) == (2, 1995, 2025, 0)
+
+
+def test_of_several_explanations_the_likeliest_is_told() -> None:
+    games = history(("Roe, Xav", 1900, 1901), ("Roe, Xen", 1850, 1851), ("Roe, X", 1850, 1852))
+    (found,) = find_suspects(games).pairs
+    assert (found.main.name, found.synonym.name, found.others) == ("Roe, Xen", "Roe, X", 1)
+
+
+def test_people_who_met_are_two() -> None:
+    games = make_games([(1900, "Roe, Xav", "Roe, X", 2)])
+    assert find_suspects(games).pairs == ()
+
+
+def test_nobody_plays_for_a_century() -> None:
+    assert find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1950, 1950))).pairs == ()
+    assert len(find_suspects(history(("Roe, Xav", 1850, 1860), ("Roe, X", 1900, 1900))).pairs) == 1
+
+
+def test_teams_and_engines_are_nobody() -> None:
+    assert find_suspects(history(("Lee, Al", 1900, 1900), ("Lee, Al/Bo, C", 1900, 1900))).pairs == ()
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Friedmann, A", "Friedman, Al", "Friedman", "Fridman, A", "Roe, X", "Roe, Xa", "Roe", "De Roe, X"]
+        ),
+        unique=True,
+    )
+)  # fmt: skip
+def test_no_pair_is_missed(names: list[str]) -> None:
+    """Against comparing all with all: each pair that is alike is known, as one or as a further explanation."""
+    games = history(*((name, 1900, 1901) for name in names))
+    found = find_suspects(games)
+    alike = [pair for pair in combinations(names, 2) if likely(*pair)]
+    assert sum(1 + suspect.others for suspect in found.pairs) == len(alike)
+    assert count_suspects(games) == (len(found.pairs), 0)

@@ -1,0 +1,70 @@
+"""Ready-made sets: what belongs to each in several languages, and what only looks like it."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from ttt_cli.config.selection import EventSet
+from ttt_cli.folding import fold
+from ttt_cli.games.selection.event_sets import names_set, variant_is
+from ttt_cli.reading.batches import EVENT_SETS
+
+IN = {
+    "simul": ["New York sim", "Simultan Wien", "simultaneous exhibition", "Simultánea", "clock simul", "Blindsimultan",
+              "FSIM June", "Сеанс одновременной игры"],
+    "blindfold": ["Amber-blind 2nd", "Blindfold World Cup", "Blindsimultan", "Paris blind-simul", "sans voir",
+                  "a la ciega", "alla cieca", "вслепую"],
+    "correspondence": ["corr", "Correspondence", "Fernschach-Olympiade", "Fernpartie 1935", "telex", "URS-USA telex",
+                       "e-mail", "ICCF WC 20", "par correspondance", "korrespondence", "По переписке"],
+    "consultation": ["Consultation game", "Beratungspartie", "Prague consult", "Allies"],
+    "odds": ["Odds match", "Essen Handicap", "Vorgabepartie", "pawn and move", "pawn & two"],
+    "rapid": ["World Rapid 2015", "Oviedo rapid45", "Amber Rapidplay", "Schnellschach", "TCh-FRA rpd", "Active Chess",
+              "Aktivschach", "Быстрые шахматы"],
+    "blitz": ["World Blitz", "Blitzturnier", "lightning", "Bullet Arena", "Armageddon", "Snelschaak", "Блиц"],
+    "variants": ["Chess960", "Fischer Random", "Mainz 960", "Freestyle Chess", "Bughouse"],
+    "set-up": ["set-up position", "From Position"],
+}  # fmt: skip
+OUT = {
+    "simul": ["Simferopol", "Simonson mem", "Nassim"],
+    "blindfold": ["World Blind-ch", "Olympiad for the blind", "Blind olympiad"],
+    "correspondence": [
+        "Gibtelecom Masters",
+        "Correze m",
+        "San Fernando op",
+        "Cerveny Kostelec",
+        "cable match",
+        "Corridor",
+    ],
+    "consultation": ["Constantinople"],
+    "odds": ["Oddsson mem"],
+    "rapid": ["Grand Rapids", "Rapid City op", "Interactive"],
+    "blitz": ["St Petersburg"],
+    "variants": ["Hastings5960", "French variation", "Randers"],
+    "set-up": ["Setubal"],
+}
+
+
+def test_the_sets_are_those_of_the_config_and_the_reasons() -> None:
+    assert get_args(EventSet) == EVENT_SETS == tuple(IN)
+
+
+@pytest.mark.parametrize("name", IN)
+def test_what_belongs_to_a_set(name: str) -> None:
+    assert [text for text in IN[name] if not names_set(fold(text), name)] == []
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_what_does_not(name: str) -> None:
+    assert [text for text in OUT[name] if names_set(fold(text), name)] == []
+
+
+def test_variants_of_the_tag() -> None:
+    assert [variant_is(text, "variants") for text in ("", "standard", "chess 960", "atomic", "from position")] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+    assert [variant_is(text, "set-up") for text in ("", "standard", "set up", "from position", "atomic")] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+    assert not variant_is("atomic", "blitz")

@@ -1,0 +1,180 @@
+"""Groups of players and their weak ties, against searches that try every pair and every player."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders import make_games
+from ttt_cli.games.read import read_games
+from ttt_cli.games.selection.groups import find_groups, label_groups
+from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
+from ttt_cli.games.table import Games
+
+EDGES = st.lists(
+    st.tuples(st.integers(1850, 1860), st.sampled_from("ABCDEFGH"), st.sampled_from("ABCDEFGH")).filter(
+        lambda edge: edge[1] != edge[2]
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+def history(rows: list[tuple[int, str, str]]) -> Games:
+    return make_games([(*row, 2) for row in rows])
+
+
+def parts(players: set[str], pairs: set[frozenset[str]]) -> list[set[str]]:
+    """Connected parts, by spreading from each player."""
+    left, found = set(players), []
+    while left:
+        part = {min(left)}
+        while more := {p for pair in pairs if pair & part for p in pair if p in left} - part:
+            part |= more
+        found.append(part)
+        left -= part
+    return found
+
+
+def test_groups_with_their_players_and_years() -> None:
+    rows = [(1850, "A", "B"), (1852, "B", "C"), (1852, "C", "B"), (1900, "X", "Y")]
+    found = find_groups(history(rows))
+    assert [(g.players, g.games, g.first, g.last, g.leading) for g in found.groups] == [
+        (3, 3, 1850, 1852, ("B", "C", "A")),
+        (2, 1, 1900, 1900, ("X", "Y")),
+    ]
+    assert found.label.tolist() == [0, 0, 0, 1, 1]
+    assert found.warning == (
+        "2 groups of players not tied by any game: their levels are not comparable; "
+        "the largest has 3 players, 2 are outside it"
+    )
+
+
+def test_one_group_needs_no_warning() -> None:
+    assert find_groups(history([(1850, "A", "B"), (1851, "B", "C")])).warning is None
+
+
+def test_no_games() -> None:
+    nothing = history([])
+    assert len(find_groups(nothing)) == 0
+    assert find_groups(nothing).warning is None
+    assert find_ties(nothing) == find_joins(nothing) == groups_over_time(nothing) == ()
+
+
+def test_players_without_games_come_last() -> None:
+    one = np.array([3], np.int32)
+    assert label_groups(one, one + 1, 5).tolist() == [1, 2, 3, 0, 0]
+
+
+@settings(max_examples=60)
+@given(EDGES)
+def test_groups_by_spreading(rows: list[tuple[int, str, str]]) -> None:
+    games = history(rows)
+    expected = parts(set(games.players), {frozenset(row[1:]) for row in rows})
+    found = find_groups(games)
+    by_label = [
+        {p for p, label in zip(games.players, found.label, strict=True) if label == i}
+        for i in range(len(found))
+    ]
+    assert sorted(map(sorted, by_label)) == sorted(map(sorted, expected))
+    assert [g.players for g in found.groups] == [len(part) for part in by_label]
+    sizes = [(g.players, g.games) for g in found.groups]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def clique(year: int, names: str, times: int = 1) -> list[tuple[int, str, str]]:
+    return [(year, one, other) for one, other in combinations(names, 2)] * times
+
+
+def test_a_part_that_hangs_on_one_player() -> None:
+    rows = (
+        clique(1850, "ABCD", 2)
+        + clique(1840, "WXYZ")
+        + [(1851, "A", "W"), (1853, "X", "A"), (1853, "X", "A")]
+    )
+    games = history(rows)
+    assert find_ties(games, players=4) == (Tie(4, "X", "A", 2, 3, 1851, 1853),)
+    assert find_ties(games, players=5) == ()
+    assert find_ties(games, players=4, at_most=2) == ()
+
+
+def test_a_second_way_is_no_weak_tie() -> None:
+    rows = clique(1850, "ABCD", 2) + clique(1840, "WXYZ") + [(1851, "A", "W"), (1853, "X", "B")]
+    assert find_ties(history(rows), players=3) == ()
+
+
+def test_parts_within_parts() -> None:
+    rows = clique(1850, "ABCDEF", 3) + clique(1840, "UVW") + clique(1830, "XYZ")
+    rows += [(1851, "A", "U"), (1845, "V", "X")]
+    ties = find_ties(history(rows), players=3)
+    assert [(tie.players, tie.player, tie.games) for tie in ties] == [(6, "A", 1), (5, "U", 2), (3, "V", 1)]
+
+
+@settings(max_examples=100)
+@given(EDGES)
+def test_ties_by_leaving_out_each_player(rows: list[tuple[int, str, str]]) -> None:
+    """A part hangs on a player when it falls off without him, and off the group's most active player."""
+    games = history(rows)
+    pairs = {frozenset(row[1:]) for row in rows}
+    played = {p: sum(p in row for row in rows) for p in games.players}
+    expected = set()
+    for group in parts(set(games.players), pairs):
+        root = max(sorted(group), key=lambda p: (played[p], -games.players.index(p)))
+        for player in group:
+            rest = parts(group - {player}, {pair for pair in pairs if player not in pair})
+            for part in rest:
+                met = [row for row in rows if player in row[1:] and part & set(row[1:])]
+                if root not in part and 2 * len(part) <= len(group) and len(met) <= 3 and len(part) >= 2:
+                    opponents = {p for row in met for p in row[1:]} - {player}
+                    years = [row[0] for row in met]
+                    expected.add((len(part), player, len(opponents), len(met), min(years), max(years)))
+    found = find_ties(games, players=2, at_most=3)
+    assert {(t.players, t.player, t.opponents, t.games, t.first, t.last) for t in found} == expected
+    for tie in found:
+        assert tie.leading in games.players
+
+
+def test_when_parts_were_joined() -> None:
+    rows = clique(1834, "ABC") + clique(1840, "XYZ") + [(1851, "A", "X"), (1852, "B", "Y"), (1853, "C", "Q")]
+    games = history(rows)
+    assert find_joins(games, players=3) == (Join(1851, "A", "X", 3),)
+    assert find_joins(games, players=4) == ()
+    assert groups_over_time(games) == (
+        Growth(1834, 3, 1, 3),
+        Growth(1840, 6, 2, 3),
+        Growth(1851, 6, 1, 6),
+        Growth(1852, 6, 1, 6),
+        Growth(1853, 7, 1, 7),
+    )
+
+
+@settings(max_examples=60)
+@given(EDGES)
+def test_growth_is_that_of_the_games_up_to_each_year(rows: list[tuple[int, str, str]]) -> None:
+    for growth in groups_over_time(history(rows)):
+        known = [row for row in rows if row[0] <= growth.year]
+        found = find_groups(history(known))
+        assert (growth.players, growth.groups, growth.largest) == (
+            len({p for row in known for p in row[1:]}),
+            len(found),
+            found.groups[0].players,
+        )
+
+
+def test_a_long_chain_does_not_exhaust_the_stack() -> None:
+    names = [f"{i:05}" for i in range(20_000)]
+    rows = [(1850, one, other) for one, other in pairwise(names)]
+    ties = find_ties(history(rows), players=9_990)
+    assert len(ties) > 0
+    assert all(tie.games == 1 for tie in ties)
+
+
+def test_historical_groups(data: Path) -> None:
+    """Every game of the file belongs to a famous player's collection; few of these never meet the others."""
+    found = find_groups(read_games([data / "historical_pre1942.csv.gz"]))
+    assert sum(g.games for g in found.groups) == 19197
+    assert found.groups[0].players > 0.95 * len(found.label)

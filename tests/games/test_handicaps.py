@@ -1,0 +1,75 @@
+"""Odds as they are written, by the figures of the Edo ratings (odds games, December 2023)."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttt_cli.games.handicaps import POINTS, OddsTable, is_even, named_giver, usual_giver
+
+USUAL = OddsTable({})
+
+
+@pytest.mark.parametrize(
+    ("written", "points", "giver"),
+    [
+        ("pawn and move", 163, "black"),
+        ("Pawn & Move", 163, "black"),
+        ("P+M", 163, "black"),
+        ("odds of pawn and move", 163, "black"),
+        ("pawn and one", 163, "black"),
+        ("pawn and two", 219, "black"),
+        ("pawn and two moves", 219, "black"),
+        ("P & 2", 219, "black"),
+        ("Pawn and 3", 271, "black"),
+        ("pawn for the move", 113, "white"),
+        ("knight", 373, "white"),
+        ("Queen's Knight", 373, "white"),
+        ("QN odds", 373, "white"),
+        ("knight for two moves", 321, "white"),
+        ("rook", 479, "white"),
+        ("queen's rook", 479, "white"),
+        ("rook, pawn and move", 651, "black"),
+        ("rook, pawn and two", 712, "black"),
+        ("rook and two pawns", 695, "white"),
+        ("two knights", 747, "white"),
+        ("two pieces", 747, "white"),
+        ("the queen", 1008, "white"),
+        ("queen for pawn and move", 851, "white"),
+        ("the exchange", 130, "white"),
+        ("exchange and move", 182, "black"),
+        ("the move", 24, "black"),
+        ("two moves", 66, "black"),
+        ("draw odds", 87, "white"),
+        ("mate on a given square", 373, "white"),
+    ],
+)
+def test_points_and_who_gives(written: str, points: float, giver: str) -> None:
+    assert USUAL.points(written) == points
+    assert usual_giver(written) == giver
+
+
+def test_every_entry_of_the_table_is_found_by_its_own_name() -> None:
+    assert {odds: USUAL.points(odds) for odds in POINTS} == POINTS
+
+
+@pytest.mark.parametrize("written", ["", " ", "-", "none", "even", "Even", "no odds", "0"])
+def test_even_terms(written: str) -> None:
+    assert is_even(written)
+    assert USUAL.points(written) == 0
+
+
+@pytest.mark.parametrize("written", ["?", "pawn", "capped knight", "rook and queen", "something"])
+def test_unknown_odds_are_not_even(written: str) -> None:
+    assert not is_even(written)
+    assert USUAL.points(written) is None
+
+
+def test_a_configured_figure_counts_instead() -> None:
+    table = OddsTable({"P and move": 120.0, "capped knight": 400.0})
+    assert table.points("pawn & move") == 120
+    assert table.points("Capped Knight") == 400
+    assert table.points("rook") == 479
+
+
+def test_colours_of_givers() -> None:
+    assert [named_giver(text) for text in ("White", "b", "Morphy", "")] == ["white", "black", None, None]

@@ -1,0 +1,326 @@
+"""White's advantage in all models: mirrors, the best one, and games whose colours are unknown."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.reference import ttt_ep
+from tests.reference.ttt_d_ep import Model, SlowTTTD
+from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
+from ttt_cli import api
+from ttt_cli.config.load import read_document
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.config.yaml_text import parse_document
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.inference.ep import merged as pairs
+from ttt_cli.kernels import colours
+from ttt_cli.systems import registry
+from ttt_cli.systems.resolve import resolve
+from ttt_cli.timeline import build_timeline
+
+MODELS = ["ttt", "ttt-d", "trueskill"]
+PARAMS = {
+    "ttt": {"draw_margin": 150},
+    "ttt-d": {"draw_margin_mean": 150, "draw_margin_sd": 60, "draw_margin_tau": 20},
+    "trueskill": {"draw_margin": 150},
+}
+
+
+def random_rows(seed, games=25):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(games):
+        i, j = rng.choice(5, 2, replace=False)
+        rows.append((int(rng.integers(1900, 1905)), "abcde"[i], "abcde"[j], int(rng.integers(0, 3))))
+    return rows
+
+
+def fit_of(model, rows, known="known", **params):
+    module = registry.load(model)
+    timeline = build_timeline(make_games(rows), colours=known)
+    asked = module.Params(**{"beta": 300, "tau": 80, **PARAMS[model], **params})
+    return timeline, module.fit(timeline, asked, EXACT)
+
+
+def swapped(rows):
+    return [(year, black, white, 2 - outcome) for year, white, black, outcome in rows]
+
+
+def assert_same(one, other):
+    assert list(one.chains) == list(other.chains)
+    for name, chain in one.chains.items():
+        assert chain.mean == pytest.approx(other.chains[name].mean, abs=1e-7)
+        assert chain.sd == pytest.approx(other.chains[name].sd, abs=1e-7)
+    assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-9)
+    assert one.leave_one_out == pytest.approx(other.leave_one_out, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_swapped_colours_and_results_with_the_opposite_advantage_are_the_same(model, seed):
+    rows = random_rows(seed)
+    one, other = (fit_of(model, r, white_advantage=g)[1] for r, g in ((rows, 60), (swapped(rows), -60)))
+    assert_same(one, other)
+    assert one.params["white_advantage"] == 60
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_without_advantage_colours_do_not_count(model):
+    rows = random_rows(4)
+    blind = fit_of(model, rows)[1]
+    assert_same(blind, fit_of(model, swapped(rows))[1])
+    assert_same(blind, fit_of(model, rows, "unknown")[1])
+    nearly = fit_of(model, rows, white_advantage=1e-9)[1]  # goes through games with colours, one by one
+    assert nearly.mean == pytest.approx(blind.mean, abs=1e-6)
+    assert nearly.log_evidence == pytest.approx(blind.log_evidence, abs=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_white_wins_raise_white_less_when_white_is_ahead_anyway(model):
+    rows = [(1900, "a", "b", 2)]
+    means = [fit_of(model, rows, white_advantage=g)[1].mean[0] for g in (-100, 0, 100)]
+    assert means[0] > means[1] > means[2] > 1200
+
+
+def test_the_fixed_point_with_an_advantage_equals_the_slow_twin():
+    rows = random_rows(5)
+    games = [ttt_ep.Game(w, b, y, o - 1) for y, w, b, o in rows]
+    slow = ttt_ep.SlowTTT(games, 1200, 400, 300, 80, 150, advantage=60).run()
+    timeline, fit = fit_of("ttt", rows, white_advantage=60)
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
+    for (player, year), found in skills(timeline, fit).items():
+        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
+
+
+# the best advantage
+
+
+def estimate(model, timeline, **params):
+    """The fit at the best advantage; its standard error and the slope there, by differences of the evidence."""
+    module = registry.load(model)
+    solver = SolverConfig(tol=1e-4)
+    best = module.fit(timeline, module.Params(white_advantage="estimate", **params), solver)
+    at, step = best.params["white_advantage"], 20.0
+    low, middle, high = (
+        module.fit(timeline, module.Params(white_advantage=g, **params), solver, start=best).log_evidence
+        for g in (at - step, at, at + step)
+    )
+    assert middle == pytest.approx(best.log_evidence, abs=1e-6)
+    error = step / math.sqrt(2 * middle - low - high)
+    return best, error, (high - low) / (2 * step)
+
+
+@pytest.fixture(scope="module")
+def artificial():
+    plan = Plan(players=800, years=30, games=20_000, white_advantage=80.0, seed=2)
+    return build_timeline(simulate(plan).games())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_best_advantage_is_a_maximum_near_the_truth(artificial, model):
+    best, error, slope = estimate(model, artificial)
+    assert 3 < error < 8
+    assert abs(slope * error) < 0.02  # of a standard error from the top
+    assert best.params["white_advantage"] == pytest.approx(80, abs=3 * error)
+    assert best.status.converged
+
+
+def test_no_advantage_is_found_where_there_is_none_and_a_negative_one_too():
+    plan = Plan(players=300, years=20, games=6_000, white_advantage=-40.0, seed=5)
+    timeline = build_timeline(simulate(plan).games())
+    best, error, slope = estimate("ttt", timeline)
+    assert best.params["white_advantage"] == pytest.approx(-40, abs=3 * error)
+    assert abs(slope * error) < 0.02
+    mirror = [(year, "a", "b", outcome) for year in range(1900, 1910) for outcome in (0, 1, 2)]
+    _, fit = fit_rows([*mirror, *swapped(mirror)], "ttt", white_advantage="estimate")
+    assert fit.params["white_advantage"] == pytest.approx(0, abs=0.1)
+
+
+def test_white_was_ahead_before_1942(data):
+    """Golden number of this project, at its default parameters: 74.5 +- 5.9 points."""
+    timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))
+    best, error, slope = estimate("ttt", timeline)
+    assert best.params["white_advantage"] == pytest.approx(74.45, abs=0.05)
+    assert error == pytest.approx(5.95, abs=0.05)
+    assert abs(slope * error) < 0.02
+
+
+# unknown colours
+
+
+def averaged(advantage):
+    """Stands in for the twin's moments: those of the average over both colourings, the mixture taken plainly."""
+    known = ttt_ep.tilted
+
+    def tilted(mean, var, outcome, margin):
+        parts = [(known(mean + g, var, outcome, margin), g) for g in (advantage, -advantage)]
+        log_z = np.logaddexp(*(part[2] for part, _ in parts)) - math.log(2)
+        shares = [math.exp(part[2] - log_z) / 2 for part, _ in parts]
+        centre = sum(share * (part[0] - g) for share, (part, g) in zip(shares, parts, strict=True))
+        square = sum(
+            share * (part[1] + (part[0] - g) ** 2) for share, (part, g) in zip(shares, parts, strict=True)
+        )
+        return centre, square - centre**2, log_z
+
+    return tilted
+
+
+@pytest.mark.parametrize("advantage", [60, 300])
+def test_unknown_colours_equal_the_slow_twin_in_ttt(monkeypatch, advantage):
+    rows = random_rows(6)
+    monkeypatch.setattr(ttt_ep, "tilted", averaged(advantage))
+    slow = ttt_ep.SlowTTT([ttt_ep.Game(w, b, y, o - 1) for y, w, b, o in rows], 1200, 400, 300, 80, 150).run()
+    timeline, fit = fit_of("ttt", rows, "unknown", white_advantage=advantage)
+    assert fit.status.converged
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
+    for (player, year), found in skills(timeline, fit).items():
+        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
+
+
+def test_unknown_colours_equal_the_slow_twin_in_ttt_d():
+    rows = random_rows(7, 12)
+    model = Model(1200, 400, 300, 80, 150, 60, 20, advantage=200, colours=False)
+    slow = SlowTTTD([(y, w, b, o - 1) for y, w, b, o in rows], model).run()
+    timeline, fit = fit_of("ttt-d", rows, "unknown", white_advantage=200)
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
+    for (player, year), found in skills(timeline, fit).items():
+        assert found == pytest.approx(slow.found(player, year)[:2], abs=1e-6)
+
+
+def test_unknown_colours_equal_updates_by_hand_in_the_filter():
+    rows = [(1900, "a", "b", 2), (1900, "b", "a", 1), (1900, "a", "b", 0)]
+    _, fit = fit_of("trueskill", rows, "unknown", white_advantage=250)
+    belief, foreseen, tilted = {"a": (1200.0, 400.0**2), "b": (1200.0, 400.0**2)}, 0.0, averaged(250)
+    for _, white, black, outcome in rows:
+        (mw, vw), (mb, vb) = belief[white], belief[black]
+        total = vw + vb + 2 * 300**2
+        mean, var, log_p = tilted(mw - mb, total, outcome - 1, 150)
+        foreseen += log_p
+        for name, m, v, sign in ((white, mw, vw, 1), (black, mb, vb, -1)):
+            belief[name] = m + sign * v / total * (mean - mw + mb), v - v * v / total * (1 - var / total)
+    assert fit.mean == pytest.approx([belief["a"][0], belief["b"][0]], abs=1e-8)
+    assert fit.sd**2 == pytest.approx([belief["a"][1], belief["b"][1]], rel=1e-10)
+    assert fit.log_evidence == pytest.approx(foreseen, abs=1e-10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_with_unknown_colours_neither_they_nor_the_sign_of_the_advantage_count(model):
+    rows = random_rows(8)
+    rng = np.random.default_rng(1)
+    shuffled = [swapped([row])[0] if rng.random() < 0.5 else row for row in rows]
+    one = fit_of(model, rows, "unknown", white_advantage=120)[1]
+    assert_same(one, fit_of(model, shuffled, "unknown", white_advantage=-120)[1])
+    assert abs(one.log_evidence - fit_of(model, rows, white_advantage=120)[1].log_evidence) > 1e-3
+
+
+def test_mixtures_stay_finite_in_the_tails():
+    for outcome in (3, 4, 5):
+        for t in (-300.0, 0.0, 300.0):
+            v, w = colours.game_moments(t, 40.0, 1.0, outcome)
+            log_p = colours.game_log_normaliser(t, 40.0, 1.0, outcome)
+            assert np.isfinite([v, w, log_p]).all()
+    assert colours.log_average(-800.0, -900.0) == pytest.approx(-800 - math.log(2))
+    assert colours.first_share(-2000.0, 0.0) == 0.0
+    assert colours.first_share(0.0, -2000.0) == 1.0
+    assert colours.UNKNOWN == pairs.UNKNOWN
+
+
+@pytest.mark.parametrize("outcome", [3, 4, 5])
+def test_mixture_moments_are_derivatives(outcome):
+    step = 1e-4
+    for t in (-1.5, 0.0, 0.4, 2.5):
+        low, middle, high = (
+            colours.game_log_normaliser(t + d, 0.7, 0.3, outcome) for d in (-step, 0.0, step)
+        )
+        v, w = colours.game_moments(t, 0.7, 0.3, outcome)
+        assert (high - low) / (2 * step) == pytest.approx(v, abs=1e-7)
+        assert (2 * middle - low - high) / step**2 == pytest.approx(w, abs=1e-5)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_two_peaks_are_skipped_and_counted(model):
+    """A draw between two who are known to be equal, with an advantage far beyond all spread: no Gaussian says that."""
+    margins = {"draw_margin": 10} if model == "ttt" else {"draw_margin_mean": 10, "draw_margin_sd": 1}
+    module = registry.load(model)
+    timeline = build_timeline(make_games([(1900, "a", "b", 1)]), colours="unknown")
+    params = module.Params(beta=20, prior_sd=5, white_advantage=500, **margins)
+    fit = module.fit(timeline, params, SolverConfig(max_sweeps=20))
+    assert not fit.status.converged
+    assert fit.status.skipped_sites == 1
+    assert fit.sd == pytest.approx([5, 5])
+    assert np.isfinite(fit.log_evidence)
+
+
+def test_the_filter_keeps_what_two_peaks_say():
+    _, fit = fit_of("trueskill", [(1900, "a", "b", 1)], "unknown", white_advantage=500, beta=20, prior_sd=5)
+    assert (fit.sd > 5).all()
+
+
+def test_the_config_says_whether_colours_are_known(tmp_path):
+    games = tmp_path / "games.csv"
+    games.write_text(
+        "date,white,black,result\n1900,a,b,1-0\n1900,a,b,1-0\n1901,b,a,1/2-1/2\n", encoding="utf-8"
+    )
+    read = api.read_games(games)
+    evidence = {
+        known: api.fit(
+            read, api.configure(overrides=[f"data.colours={known}", "model.white_advantage=200"])
+        ).meta.log_evidence
+        for known in ("known", "unknown")
+    }
+    assert evidence["known"] > evidence["unknown"] + 0.01
+
+
+def test_an_advantage_cannot_be_estimated_without_colours():
+    text = "data:\n  colours: unknown\nmodel:\n  gamma: estimate\n"
+    with pytest.raises(ConfigError, match="cannot be estimated") as caught:
+        resolve(parse_document(text, "run.yaml"))
+    assert caught.value.where == "run.yaml:4"
+    assert "data.colours: known" in (caught.value.hint or "")
+    assert resolve(read_document(None, ["data.colours=unknown", "model.gamma=35"])).params
+
+
+@pytest.mark.parametrize("known", ["known", "unknown"])
+@pytest.mark.parametrize("model", MODELS)
+def test_gradients_count_both_colourings(model, known):
+    """Against differences of the evidence; without advantage, unknown colours make its slope 0."""
+    rows = random_rows(9)
+    module = registry.load(model)
+    timeline = build_timeline(make_games(rows), colours=known)
+    asked = {"beta": 300.0, "tau": 80.0, "white_advantage": 150.0, **PARAMS[model]}
+    slopes = module.gradient(
+        timeline, module.Params(**asked), module.fit(timeline, module.Params(**asked), EXACT)
+    )
+    for key in ("beta", "tau", "white_advantage", next(iter(PARAMS[model]))):
+        step = 1e-3 * asked[key]
+        high, low = (
+            module.fit(timeline, module.Params(**{**asked, key: asked[key] + d}), EXACT).log_evidence
+            for d in (step, -step)
+        )
+        assert slopes[key] == pytest.approx((high - low) / (2 * step), rel=1e-4, abs=1e-8), key
+    none = module.Params(**{**asked, "white_advantage": 0.0})
+    slope = module.gradient(timeline, none, module.fit(timeline, none, EXACT))["white_advantage"]
+    assert slope == pytest.approx(0, abs=1e-9) if known == "unknown" else abs(slope) > 1e-5
+
+
+@pytest.mark.parametrize("system", ["ttt", "ttt-d", "trueskill"])
+def test_lists_that_name_the_winner_first_say_nothing_of_white(system: str, tmp_path: Path) -> None:
+    """With known colours the advantage ran to 36,000 points and the evidence to 0."""
+    pairs = [(a, b) for a in range(6) for b in range(6) if a < b]
+    rows = "".join(f"{1900 + year},p{a},p{b},1-0\n" for year in range(3) for a, b in pairs)
+    (tmp_path / "a.csv").write_text(f"date,white,black,result\n{rows}")
+    games = api.read_games(tmp_path / "a.csv")
+    assert [(one.reason, one.detail) for one in games.report.problems] == [
+        ("winner named first", "in all 45 decisive records")
+    ]
+    run = api.fit(games, model=system, white_advantage="estimate")
+    assert run.meta.params["white_advantage"] == 0.0
+    assert run.meta.log_evidence < -10
+    assert any("colours are taken as unknown" in note for note in run.meta.notes)
+    told = api.fit(games, api.configure(model=system, overrides=["data.colours=known"]))
+    assert not any("colours" in note for note in told.meta.notes)
+    known = api.read_games(tmp_path / "a.csv", colours="known")
+    assert not known.report.problems

@@ -1,0 +1,185 @@
+"""Dates of games: what is known, its middle, and what is impossible."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
+from ttt_cli.reading.values.dates import GameDate, SlashOrder, parse_date, slash_order
+
+
+def days(year: int, month: int, day: int) -> int:
+    return (date(year, month, day) - date(1970, 1, 1)).days
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "precision"),
+    [
+        ("1858", (1858, 7, 2), PRECISION_YEAR),
+        ("1860", (1860, 7, 1), PRECISION_YEAR),  # 366 days
+        ("1858.??.??", (1858, 7, 2), PRECISION_YEAR),
+        ("1858.00.00", (1858, 7, 2), PRECISION_YEAR),
+        ("1858-06", (1858, 6, 15), PRECISION_MONTH),
+        ("1858.06.??", (1858, 6, 15), PRECISION_MONTH),
+        ("1858.02.??", (1858, 2, 14), PRECISION_MONTH),
+        ("1858.12.??", (1858, 12, 16), PRECISION_MONTH),
+        ("1858-06-15", (1858, 6, 15), PRECISION_DAY),
+        ("1858.06.15", (1858, 6, 15), PRECISION_DAY),
+        ("1858/6/5", (1858, 6, 5), PRECISION_DAY),
+        ("18580615", (1858, 6, 15), PRECISION_DAY),
+        (" 1858-06-15 ", (1858, 6, 15), PRECISION_DAY),
+        ("1858-06-15T20:15:00Z", (1858, 6, 15), PRECISION_DAY),
+        ("1858-06-15 20:15", (1858, 6, 15), PRECISION_DAY),
+        ("15.06.1858", (1858, 6, 15), PRECISION_DAY),
+        ("3.4.1858", (1858, 4, 3), PRECISION_DAY),
+        ("??.??.1858", (1858, 7, 2), PRECISION_YEAR),
+        ("06/1858", (1858, 6, 15), PRECISION_MONTH),
+        ("15/06/1858", (1858, 6, 15), PRECISION_DAY),
+        ("06/15/1858", (1858, 6, 15), PRECISION_DAY),
+        ("1970-01-01", (1970, 1, 1), PRECISION_DAY),
+        ("2999-12-31", (2999, 12, 31), PRECISION_DAY),
+        ("1850.06.15-1850.07.01", (1850, 7, 1), PRECISION_DAY),
+        ("1850-06-15/1850-07-01", (1850, 7, 1), PRECISION_DAY),
+        ("1850-06-15T20:15:00Z/1850-07-01T10:00:00Z", (1850, 7, 1), PRECISION_DAY),
+        ("15.06.1850 - 01.07.1850", (1850, 7, 1), PRECISION_DAY),
+        ("1850.06.15 to 1850.07.??", (1850, 7, 16), PRECISION_MONTH),
+        ("1850-06-1850-07", (1850, 7, 16), PRECISION_MONTH),
+        ("06/1850-07/1850", (1850, 7, 16), PRECISION_MONTH),
+        ("1850.12.28..1851.01.03", (1851, 1, 3), PRECISION_DAY),
+        ("1850.11.15-1850", (1850, 7, 2), PRECISION_YEAR),
+        ("1850-1851", (1851, 7, 2), PRECISION_YEAR),
+        ("1850–1851", (1851, 7, 2), PRECISION_YEAR),
+    ],
+)
+def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int) -> None:
+    assert parse_date(text) == GameDate(days(*expected), precision)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "precision"),
+    [
+        ("1858.02.30", (1858, 2, 14), PRECISION_MONTH),
+        ("1900.02.29", (1900, 2, 14), PRECISION_MONTH),
+        ("1858.13.01", (1858, 7, 2), PRECISION_YEAR),
+        ("1858.??.15", (1858, 7, 2), PRECISION_YEAR),
+        ("1858.6.x5", (1858, 6, 15), PRECISION_MONTH),
+        ("June 1858", (1858, 7, 2), PRECISION_YEAR),
+        ("c. 1858", (1858, 7, 2), PRECISION_YEAR),
+        ("1858?", (1858, 7, 2), PRECISION_YEAR),
+    ],
+)
+def test_impossible_parts_are_left_out_and_said(
+    text: str, expected: tuple[int, int, int], precision: int
+) -> None:
+    assert parse_date(text) == GameDate(days(*expected), precision, "bad date", repaired=True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "order"),
+    [
+        (["03/02/1921", "25/02/1921"], "day"),
+        (["03/02/1921", "02/25/1921"], "month"),
+        (["03/02/1921", "25/02/1921", "02/25/1921"], None),
+        (["03/02/1921", "1921/02/25", "25.02.1921", "31/31/1921", "0/25/1921"], None),
+        (["25/2/1921 20:15"], "day"),
+        (["3/2/1921-25/2/1921"], "day"),
+    ],
+)
+def test_a_day_above_12_tells_the_order(texts: list[str], order: SlashOrder | None) -> None:
+    assert slash_order(texts) == order
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "expected", "precision"),
+    [
+        ("03/02/1921", "day", (1921, 2, 3), PRECISION_DAY),
+        ("03/02/1921", "month", (1921, 3, 2), PRECISION_DAY),
+        ("??/02/1921", "day", (1921, 2, 14), PRECISION_MONTH),
+        ("02/??/1921", "month", (1921, 2, 14), PRECISION_MONTH),
+        ("03.02.1921", "month", (1921, 2, 3), PRECISION_DAY),
+        ("02/02/1921", None, (1921, 2, 2), PRECISION_DAY),
+        ("28/02/1921-03/02/1922", "day", (1922, 2, 3), PRECISION_DAY),
+    ],
+)
+def test_slashes_are_read_in_the_order_of_the_file(
+    text: str, order: SlashOrder | None, expected: tuple[int, int, int], precision: int
+) -> None:
+    assert parse_date(text, order) == GameDate(days(*expected), precision)
+
+
+def test_without_an_order_the_year_is_kept() -> None:
+    assert parse_date("03/04/1858") == GameDate(days(1858, 7, 2), PRECISION_YEAR, ambiguous=True)
+
+
+@pytest.mark.parametrize("text", ["1851-1850", "1850.07.01-1850.06.15", "1850.07-1850.06"])
+def test_a_range_does_not_run_backwards(text: str) -> None:
+    assert parse_date(text).fault == "bad date"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15", "..", "185?"]
+)
+def test_no_year_is_no_date(text: str) -> None:
+    assert parse_date(text).fault == "no date"
+    assert not parse_date(text).repaired
+
+
+@pytest.mark.parametrize("text", ["soon", "58", "12", "1858 or 1859", "99.99.99", "१८५८"])
+def test_what_is_no_date_at_all(text: str) -> None:
+    assert parse_date(text).fault == "bad date"
+    assert not parse_date(text).repaired
+
+
+@given(
+    st.dates(date(1000, 1, 1), date(2999, 12, 31)),
+    st.sampled_from(["{0:04}-{1:02}-{2:02}", "{0:04}.{1}.{2}", "{2}.{1:02}.{0:04}"]),
+)
+def test_every_day_is_itself(day: date, form: str) -> None:
+    text = form.format(day.year, day.month, day.day)
+    assert parse_date(text) == GameDate((day - date(1970, 1, 1)).days, PRECISION_DAY)
+
+
+@given(st.integers(1000, 2999), st.integers(1, 12))
+def test_a_month_stands_in_its_middle(year: int, month: int) -> None:
+    day = parse_date(f"{year:04}-{month:02}").day
+    before = day - days(year, month, 1)
+    after = days(year + month // 12, month % 12 + 1, 1) - 1 - day
+    assert 0 <= after - before <= 1
+
+
+@given(st.text(alphabet="0123456789?.-/ x", max_size=14) | st.text(max_size=20))
+def test_anything_gives_a_date_or_a_reason(text: str) -> None:
+    found = parse_date(text)
+    assert found.fault in (None, "no date", "bad date")
+    if found.repaired or found.fault is None:
+        assert found.day == parse_date(date.fromordinal(found.day + 719163).isoformat()).day
+    assert not found.repaired or found.fault == "bad date"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1900 BC",
+        "1900 b.c.",
+        "44 BCE",
+        "1900 BCE",
+        "-1900",
+        "-1900.06.15",
+        "9999",
+        "9999.12.31",
+        "0999",
+        "3000-01-01",
+    ],
+)
+def test_years_without_games_are_no_dates(text: str) -> None:
+    assert parse_date(text) == GameDate(0, PRECISION_YEAR, "bad date")
+
+
+@pytest.mark.parametrize("text", ["1000", "2999.12.31", "1900 by correspondence", "c. 1900"])
+def test_years_that_may_have_games(text: str) -> None:
+    found = parse_date(text)
+    assert found.fault is None or found.repaired

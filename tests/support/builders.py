@@ -1,0 +1,73 @@
+"""Small histories for tests: games from tuples, and the timelines and fits of them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.games.table import Games
+from ttt_cli.systems import registry
+from ttt_cli.timeline import build_timeline
+
+EXACT = SolverConfig(tol=1e-9)
+SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
+
+
+def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
+    """Games from (year, white, black, outcome[, weight[, offset]]); a stable sort by year, further players allowed."""
+    rows = sorted(rows, key=lambda row: row[0])
+    names = sorted({*players, *(row[1] for row in rows), *(row[2] for row in rows)})
+    ids = {name: number for number, name in enumerate(names)}
+    n = len(rows)
+    days = [
+        (np.datetime64(f"{row[0]:04d}-07-02", "D") - np.datetime64("1970-01-01", "D")).astype(int)
+        for row in rows
+    ]
+    return Games(
+        date=np.array(days, np.int32),
+        date_precision=np.zeros(n, np.int8),
+        white=np.array([ids[row[1]] for row in rows], np.int32),
+        black=np.array([ids[row[2]] for row in rows], np.int32),
+        outcome=np.array([row[3] for row in rows], np.int8),
+        weight=np.array([row[4] if len(row) > 4 else 1.0 for row in rows]),
+        offset=np.array([row[5] if len(row) > 5 else 0.0 for row in rows]),
+        source_file=np.zeros(n, np.int32),
+        source_line=np.arange(n, dtype=np.int64),
+        players=tuple(names),
+    )
+
+
+def fit_rows(rows, model="ttt", solver=EXACT, period="year", **params):
+    """(timeline, fit) of rows as in `make_games`."""
+    module = registry.load(model)
+    timeline = build_timeline(make_games(rows), period)
+    return timeline, module.fit(timeline, module.Params(**params), solver)
+
+
+def skills(timeline, fit):
+    """{(player, year): (mean, sd)}."""
+    return {
+        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): (fit.mean[i], fit.sd[i])
+        for i in range(timeline.n_nodes)
+    }
+
+
+def small_chess_base(data: Path) -> list[tuple]:
+    """The 1,000 games published with the original program."""
+    with (data / "smallchessbase" / "SmallChessBase.csv").open(encoding="utf-8") as file:
+        return [(int(row[1]), row[2], row[3], int(row[4])) for row in csv.reader(file)]
+
+
+def historical(data: Path, name: str) -> list[tuple]:
+    """Games of one of the historical files."""
+    with gzip.open(data / name, "rt", encoding="utf-8") as file:
+        return [
+            (int(row["date"][:4]), row["white"], row["black"], SYMBOLS[row["result"]])
+            for row in csv.DictReader(file)
+            if row["result"] in SYMBOLS and row["white"] != row["black"]
+        ]

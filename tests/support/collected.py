@@ -1,0 +1,68 @@
+"""Records of small tables, for tests of what comes after reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.ingest import Collector
+from ttt_cli.games.records import Records
+from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading.file_records import FileRecords
+
+_OWN = ("date", "white", "black", "result", "weight", "moves")
+Row = Mapping[str, object]
+
+
+def collector_of(
+    *files: Iterable[Row], data: DataConfig | None = None, rejects: Iterable[int] = ()
+) -> Collector:
+    """A collector that has read files of rows, each with columns by name.
+
+    `result` may be a pair of scores. Row i stands in line i + 1; lines of `rejects` are rows more of the first file.
+    """
+    collector = Collector(data or DataConfig(), everything=True)
+    bad = list(rejects)
+    for number, rows in enumerate(files):
+        table = [{"date": "1858", "result": "1-0", **row} for row in rows]
+        kind = "scores" if any(isinstance(row["result"], tuple) for row in table) else "text"
+        records = FileRecords(f"file{number}", kind)
+        names = sorted({name for row in table for name in row if name not in _OWN})
+        lines = [line for line in range(1, len(table) + len(bad) + 1) if line not in bad]
+        records.add(
+            Batch(
+                lines=lines[: len(table)],
+                dates=[row["date"] for row in table],
+                whites=[row["white"] for row in table],
+                blacks=[row["black"] for row in table],
+                results=[row["result"] for row in table],
+                weights=[row.get("weight", "1") for row in table]
+                if any("weight" in row for row in table)
+                else None,
+                rejects=[Note(line, "bad row", "...", "dropped") for line in bad],
+                further={name: [row.get(name, "") for row in table] for name in names},
+                moves=np.array([row.get("moves", 0) for row in table], np.int64),
+            )
+        )
+        collector.add(records, "csv", digest="", size=0)
+        bad = []
+    return collector
+
+
+def records_of(*files: Iterable[Row], data: DataConfig | None = None, rejects: Iterable[int] = ()) -> Records:
+    """The records of `collector_of`."""
+    return collector_of(*files, data=data, rejects=rejects).records()
+
+
+def game(
+    white: str, black: str, result: object = "1-0", date: str = "1858", **further: object
+) -> dict[str, object]:
+    """One row."""
+    return {"white": white, "black": black, "result": result, "date": date, **further}
+
+
+def reasons(records: Records) -> list[str | None]:
+    """Why each record is not used."""
+    return [records.reason(row) for row in range(len(records))]

@@ -1,0 +1,179 @@
+"""Chessmetrics against the examples of its author and its plain twin."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
+from tests.support.builders import EXACT, fit_rows, make_games, skills
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.systems import chessmetrics as model
+from ttt_cli.timeline import build_timeline
+
+FORMULA = {"points": 850, "near": 4, "far": 3, "reference": 2300, "window": 4}
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1908),
+        st.permutations("abcde").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
+        st.sampled_from((1.0, 1.0, 0.5, 30.0)),
+        st.sampled_from((0.0, 0.0, 120.0)),
+    ).map(lambda row: (row[0], *row[1], *row[2:])),
+    min_size=1,
+    max_size=20,
+)
+PLAIN = [
+    (1900, "a", "b", 2),
+    (1900, "b", "c", 1),
+    (1901, "c", "a", 0),
+    (1904, "a", "b", 1),
+    (1904, "b", "a", 2),
+]
+
+LINARES = {  # points of 12 in the double round robin of 2005, and the level that twelve rounds of raw ratings give
+    "Kasparov": (8.0, 2864), "Topalov": (8.0, 2864), "Anand": (6.5, 2773), "Leko": (6.0, 2743),
+    "Adams": (5.5, 2713), "Kasimdzhanov": (4.0, 2622), "Vallejo": (4.0, 2622),
+}  # fmt: skip
+
+
+def round_robin(points):
+    """A cross table with these points and two games for every pair: each pair shares its two as it can."""
+    rows, left = [], {name: value - (len(points) - 1) for name, (value, _) in points.items()}
+    names = sorted(points, key=lambda name: -left[name])
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            shift = min(max(left[one], 0.0), max(-left[other], 0.0), 1.0)
+            left[one] -= shift
+            left[other] += shift
+            rows += [(2005, one, other, 1 + int(shift > 0)), (2005, other, one, 1 - int(shift > 0.5))]
+    assert not any(left.values())
+    return rows
+
+
+def test_raw_ratings_of_a_tournament_settle_as_published():
+    """The table of Linares 2005 on the page Formulas of chessmetrics.com, rounded to points; mean held at 2743."""
+    free = {"opponents_games": 0, "reference_games": 1e-9, "reference_rating": 2743, "bonus": 0}
+    found = skills(*fit_rows(round_robin(LINARES), "chessmetrics", draw_margin=60, **free))
+    for name, (_, rating) in LINARES.items():
+        assert found[name, 2005][0] == pytest.approx(rating, abs=0.55)
+
+
+def test_the_padded_performance_of_a_tournament():
+    """Kasparov's 8 of 12 against 2733 give 2797 (the same page): tests the twin, to which the lists are held."""
+    assert rating_of(12, 8, 2733, 850, 4, 3, 2300) + 43 == pytest.approx(2797, abs=0.5)
+
+
+def test_games_fade_over_the_months():
+    """The last year's twelve months stand at 1 to 37/48, the fourth year's at 12/48 to 1/48."""
+    assert [share_left(1900, 1900 + age, 4) for age in range(4)] == pytest.approx(
+        [42.5 / 48, 30.5 / 48, 18.5 / 48, 6.5 / 48]
+    )
+
+
+def test_one_pair_by_hand():
+    """Score 1 of 1 at share w: x (w + 3 / (1 + 4 / w) + w) = 425 w / (1 + 4 / w), of opposite sign for both."""
+    w = 42.5 / 48
+    found = skills(*fit_rows([(1900, "a", "b", 2)], "chessmetrics", draw_margin=60))
+    counted = w / (w + 4)
+    lead = counted * 425 * w / (counted * (w + 7) + w)
+    assert found["a", 1900][0] == pytest.approx(2343 + lead)
+    assert found["b", 1900][0] == pytest.approx(2343 - lead)
+
+
+@settings(max_examples=30)
+@given(games)
+def test_it_equals_its_plain_twin(rows):
+    timeline, fit = fit_rows(rows, "chessmetrics", draw_margin=60, white_advantage=30)
+    assert fit.status.converged
+    slow = [(*row[:5], row[5] + 30) for row in rows]
+    chain = fit.chains["skill"]
+    for i in range(timeline.n_nodes):
+        name, year = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
+        before = list_at([game for game in slow if game[0] < year], year - 1, **FORMULA)
+        after = list_at(slow, year, **FORMULA)
+        assert chain.before_mean[i] == pytest.approx(before.get(name, 2300) + 43, abs=1e-4)
+        assert chain.mean[i] == pytest.approx(after[name] + 43, abs=1e-4)
+    assert np.isnan([chain.sd, chain.before_sd]).all()
+
+
+@pytest.mark.parametrize("weight", [90.0, 0.4])
+def test_the_error_is_bounded_as_it_says(weight):
+    """A long chain of pairs, which settles slowly when they have many games."""
+    rows = [(1900, f"p{k:02}", f"p{k + 1:02}", 2 if k % 5 else 0, weight) for k in range(40)]
+    _, exact = fit_rows(rows, "chessmetrics", draw_margin=60, solver=SolverConfig(tol=1e-8))
+    for steps in (1, 2, 3):
+        _, stopped = fit_rows(rows, "chessmetrics", draw_margin=60, solver=SolverConfig(max_sweeps=steps))
+        error = np.abs(stopped.mean - exact.mean).max()
+        assert error <= stopped.status.remaining_error
+        assert stopped.status.converged == (stopped.status.remaining_error <= 0.01)
+        assert stopped.status.sweeps == steps
+
+
+def test_months_are_those_of_the_published_formula():
+    """A win in January and one in December: at the end of December they count 37/48 and 48/48."""
+    days = [
+        np.datetime64(f"1900-{month}-10", "D") - np.datetime64("1970-01-01", "D") for month in ("01", "12")
+    ]
+    dated = replace(make_games([(1900, "a", "b", 2)] * 2), date=np.array(days).astype(np.int32))
+    fit = model.fit(build_timeline(dated, "month"), model.Params(draw_margin=60), EXACT)
+    w = 1 + 37 / 48
+    counted = w / (w + 4)
+    assert fit.mean[-2] - fit.mean[-1] == pytest.approx(2 * counted * 425 * w / (counted * (w + 7) + w))
+
+
+def test_evidence_is_what_predict_foresees_from_the_list_before():
+    timeline, fit = fit_rows([(*row, 2.0) for row in PLAIN], "chessmetrics", white_advantage=25)
+    before = fit.chains["skill"].before_mean
+    foreseen = model.predict(
+        fit.params, {"mean": before[timeline.game_white]}, {"mean": before[timeline.game_black]}
+    )
+    assert foreseen.sum(axis=1) == pytest.approx(1)
+    happened = foreseen[np.arange(timeline.n_games), timeline.outcome]
+    assert fit.log_evidence == pytest.approx(2 * np.log(happened).sum())
+
+
+def test_scale_and_level_change_no_evidence():
+    _, plain = fit_rows(PLAIN, "chessmetrics")
+    _, moved = fit_rows(PLAIN, "chessmetrics", reference_rating=1000, bonus=7)
+    assert moved.mean == pytest.approx(plain.mean - 1336)
+    assert moved.log_evidence == pytest.approx(plain.log_evidence)
+
+
+def test_after_the_window_a_player_begins_anew():
+    rows = [(1900, "a", "b", 2, 20.0), (1905, "a", "c", 1)]
+    _, fit = fit_rows(rows, "chessmetrics", draw_margin=60)
+    assert fit.chains["skill"].before_mean[2] == 2343
+    _, fit = fit_rows(rows, "chessmetrics", draw_margin=60, window=5)
+    assert fit.chains["skill"].before_mean[2] > 2350
+
+
+def test_nodes_without_games_have_a_rating():
+    from ttt_cli.evaluate.forecast.predict import known_before
+
+    timeline = build_timeline(make_games([*PLAIN, (1905, "a", "new", 2)]))
+    fit = model.fit(known_before(timeline, 3, 4), model.Params(), EXACT)
+    whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
+    assert fit.chains["skill"].before_mean == pytest.approx(whole.before_mean)
+    assert fit.mean[-1] == 2343
+    assert np.isfinite(fit.mean).all()
+
+
+def test_no_games_at_all():
+    fit = model.fit(build_timeline(make_games([])), model.Params(), EXACT)
+    assert len(fit.mean) == 0
+    assert fit.log_evidence == 0
+
+
+def test_slopes_are_those_of_the_evidence():
+    timeline, fit = fit_rows(PLAIN, "chessmetrics")
+    slopes = model.gradient(timeline, model.Params(), fit)
+    for key, step in (("points_per_score", 5.0), ("opponents_games", 0.05), ("reference_games", 0.05)):
+        up, down = (
+            fit_rows(PLAIN, "chessmetrics", **{key: fit.params[key] + sign * step})[1].log_evidence
+            for sign in (1, -1)
+        )
+        assert slopes[key] == pytest.approx((up - down) / (2 * step), rel=1e-3)
+    assert set(slopes) == set(model.Params.model_fields)

@@ -1,0 +1,290 @@
+"""Edo against the literal method with a row for every year, worked figures of the source, and laws."""
+
+import csv
+import gzip
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference import edo_plain
+from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
+from tests.support.laid_out import histories
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.systems import edo
+from ttt_cli.timeline import build_timeline
+
+SCALE = 400 / math.log(10)
+ROUND = [(1900, "a", "b", 2), (1900, "b", "c", 2), (1900, "c", "a", 2)]  # everybody scores and concedes
+
+
+def random_rows(seed, players=4, years=5, games=24):
+    """Games in some of the years; a round of all players in the first ties everybody to everybody."""
+    rng = np.random.default_rng(seed)
+    names = [f"p{i}" for i in range(players)]
+    rows = [(1900, names[i], names[i - 1], 1) for i in range(players)]
+    for _ in range(games):
+        i, j = rng.choice(players, 2, replace=False)
+        year = 1900 + int(rng.integers(0, years)) * 2
+        odds = float(rng.choice([0.0, 0.0, -163.0]))
+        rows.append((year, names[i], names[j], int(rng.integers(0, 3)), float(rng.choice([0.5, 1, 3])), odds))
+    return rows
+
+
+def all_years(timeline, fit):
+    """{(player, year): (mean, sd)}, gaps included."""
+    found = histories(timeline, fit)
+    keys = zip(found.player.tolist(), found.period.tolist(), strict=True)
+    values = zip(found.columns["mean"].tolist(), found.columns["sd"].tolist(), strict=True)
+    return {
+        (timeline.players[player], year): value for (player, year), value in zip(keys, values, strict=True)
+    }
+
+
+def test_a_player_who_is_not_rated_stands_at_the_prior_in_years_without_games_too():
+    lost = [(1900, "novice", "a", 0), (1904, "novice", "b", 0)]
+    found = all_years(*fit_rows([*ROUND, *lost], "edo"))
+    assert [found["novice", year] for year in range(1900, 1905)] == [pytest.approx((1500, 300))] * 5
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(30.0, 2.0), (5.0, 1.0)]))
+def test_it_is_the_method_with_a_row_for_every_year(seed, sizes):
+    ties, comparisons = sizes
+    rows = [*random_rows(seed), (1900, "novice", "p0", 0), (1900, "winner", "p1", 2)]
+    timeline, fit = fit_rows(rows, "edo", ties=ties, comparisons=comparisons, raw_mean=2400)
+    expected, removed = edo_plain.edo(rows, 2400, ties, comparisons)
+    found = all_years(timeline, fit)
+    assert removed == {"novice", "winner"}
+    assert fit.status.converged
+    for name, year in found:
+        if name in removed:
+            assert found[name, year] == pytest.approx((1500, 300))
+        else:
+            assert found[name, year] == pytest.approx(expected[name, year], abs=1e-6)
+    assert len(found) == len(expected) + 2
+
+
+@pytest.mark.parametrize(
+    ("score", "games", "difference"), [(4, 5, 241), (3.5, 4, 338), (2, 3, 120), (77.9, 100, 219)]
+)
+def test_scores_are_the_differences_that_the_source_states(score, games, difference):
+    """Figures of Edwards: 80 % is 241 points, 0.5 of 4 338, 2 to 1 about 120, 77.9 of 100 the odds of 219."""
+    rows = [(1900, "a", "b", 2, score), (1900, "a", "b", 0, games - score)]
+    _, fit = fit_rows(rows, "edo", prior_sd=1e6)
+    assert fit.mean[0] - fit.mean[1] == pytest.approx(difference, abs=0.6)
+
+
+@pytest.mark.parametrize(
+    ("raw", "deviation", "adjusted", "adjusted_deviation"),
+    [(2628, 293, 2077, 210), (2813, 283, 2194, 206), (2599, 91, 2507, 87)],
+)
+def test_adjustments_are_those_of_the_source(raw, deviation, adjusted, adjusted_deviation):
+    """Petrov 1809, Petrov 1814 (as of 2024) and Lecrivain 1855 in the text of Edwards, there rounded.
+
+    Two players who drew n games are uncertain by SCALE / sqrt(2 n) about their mean with 2 comparisons a game.
+    """
+    weight = SCALE**2 / (2 * deviation**2)
+    _, fit = fit_rows([(1900, "a", "b", 1, weight)], "edo", raw_mean=raw, draw_margin=100)
+    assert fit.chains["skill"].raw_sd == pytest.approx([deviation] * 2)
+    assert fit.mean == pytest.approx([adjusted] * 2, abs=1.1)
+    assert fit.sd == pytest.approx([adjusted_deviation] * 2, abs=0.6)
+
+
+def test_deviations_halve_in_variance_with_two_comparisons_a_game():
+    one, two = (fit_rows(ROUND, "edo", comparisons=number)[1].chains["skill"].raw_sd for number in (1.0, 2.0))
+    assert one == pytest.approx(math.sqrt(2) * two)
+
+
+def two_groups(between):
+    """A large and a small group who all play each other at length, and few games from one to the other."""
+    rows = []
+    for group, size in (("main", 12), ("apart", 4)):
+        for i in range(size):
+            for j in range(i):
+                rows += [(year, f"{group}{i}", f"{group}{j}", 1, 10.0) for year in (1880, 1881)]
+    return [*rows, *((1880, "main0", "apart0", 1) for _ in range(between))]
+
+
+def test_a_group_tied_by_few_games_has_large_deviations():
+    """The Italian players of Edwards' text: much played, and yet uncertain as a group."""
+    rows = two_groups(between=2)
+    timeline, fit = fit_rows(rows, "edo", draw_margin=100)
+    _, alone = fit_rows(rows, "edo", draw_margin=100, deviations="own")
+    expected, _ = edo_plain.raw_ratings(rows)
+    for i in range(timeline.n_nodes):
+        name, year = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
+        raw, own = fit.chains["skill"].raw_sd[i], alone.chains["skill"].raw_sd[i]
+        assert raw == pytest.approx(expected[name, year][1], abs=1e-6)
+        assert own < 45
+        assert raw > 120 if name.startswith("apart") else raw < 60
+
+
+def test_players_without_a_positive_or_negative_score_are_named_and_stand_at_the_prior():
+    rows = [*ROUND, (1900, "loser", "a", 0), (1901, "pupil", "loser", 0)]
+    timeline, fit = fit_rows(rows, "edo", prior_mean=1600, prior_sd=250)
+    assert len(fit.notes) == 1
+    assert fit.notes[0].endswith("against rated players: 2 of 5 (loser; pupil)")
+    found = skills(timeline, fit)
+    for node in (("loser", 1900), ("loser", 1901), ("pupil", 1901)):
+        assert found[node] == (pytest.approx(1600), pytest.approx(250))
+    assert found["a", 1900] == pytest.approx(
+        skills(*fit_rows(ROUND, "edo", prior_mean=1600, prior_sd=250))["a", 1900]
+    )
+
+
+def test_games_with_players_who_are_not_rated_move_nobody():
+    rows = random_rows(4)
+    _, fit = fit_rows([*rows, (1913, "p0", "novice", 2), (1913, "p1", "novice", 2)], "edo", prior_sd=1e7)
+    timeline, plain = fit_rows(rows, "edo", prior_sd=1e7)
+    assert fit.mean[: timeline.n_nodes] == pytest.approx(plain.mean, abs=1e-6)
+    assert fit.chains["skill"].raw_sd[: timeline.n_nodes] == pytest.approx(plain.chains["skill"].raw_sd)
+    last = max(i for i in range(timeline.n_nodes) if timeline.players[timeline.node_player[i]] == "p0")
+    assert fit.mean[timeline.n_nodes + 1] == pytest.approx(plain.mean[last])
+
+
+def test_years_whose_only_games_are_left_out_are_on_the_straight_line():
+    """The source adjusts the years with results and draws straight lines between them; deviations grow all the same."""
+    ends = [*ROUND, *((1910, *row[1:]) for row in ROUND)]
+    idle = [(1904, "a", "novice", 2), (1907, "novice", "a", 0), (1905, "b", "novice", 2)]
+    plain = skills(*fit_rows(ends, "edo"))
+    timeline, fit = fit_rows([*ends, *idle, (1911, "c", "novice", 2)], "edo")
+    found = skills(timeline, fit)
+    for name, year in (("a", 1904), ("a", 1907), ("b", 1905)):
+        share = (year - 1900) / 10
+        line = (1 - share) * plain[name, 1900][0] + share * plain[name, 1910][0]
+        assert found[name, year][0] == pytest.approx(line, abs=1e-6)
+        assert found[name, year][1] > max(found[name, 1900][1], found[name, 1910][1])
+    for node, (mean, sd) in plain.items():
+        assert found[node] == (pytest.approx(mean, abs=1e-6), pytest.approx(sd, abs=1e-6))
+
+
+def test_groups_without_games_both_ways_are_told_and_have_one_mean():
+    far = [(1900, "x", "y", 2), (1900, "x", "y", 0, 2.0)]
+    timeline, fit = fit_rows([*ROUND, *far, (1900, "a", "x", 2, 9.0)], "edo", raw_mean=2000, prior_sd=1e6)
+    assert fit.notes == (
+        "2 groups of players are not connected by games that went both ways: each has the same mean",
+    )
+    apart = skills(*fit_rows(far, "edo", raw_mean=2000, prior_sd=1e6))
+    found = skills(timeline, fit)
+    assert found["x", 1900] == pytest.approx(apart["x", 1900])
+    assert found["a", 1900][0] == pytest.approx(2000, abs=0.1)
+
+
+def test_an_anchor_sets_the_raw_rating():
+    rows = random_rows(3)
+    anchored = fit_rows(rows, "edo", anchor="p1 @ 1900 = 2665", prior_sd=1e7)
+    plain = fit_rows(rows, "edo", prior_sd=1e7)
+    assert skills(*anchored)["p1", 1900][0] == pytest.approx(2665, abs=0.01)
+    moved = anchored[1].mean - plain[1].mean
+    assert moved == pytest.approx(moved[0], abs=0.01)
+    assert anchored[1].sd == pytest.approx(plain[1].sd)
+
+
+def test_an_anchor_that_is_not_there_is_told():
+    with pytest.raises(ConfigError, match="anchor: no player 'p11'") as caught:
+        fit_rows(random_rows(3), "edo", anchor="p11 @ 1900 = 2665")
+    assert caught.value.hint == "did you mean 'p1'?"
+    with pytest.raises(ConfigError, match="p1 has no games in 1899") as caught:
+        fit_rows(random_rows(3), "edo", anchor="p1 @ 1899 = 2665")
+    assert str(caught.value.hint).startswith("there are games in 1900, ")
+    early = build_timeline(make_games(random_rows(3))).until(1)
+    fit = edo.fit(early, edo.Params(anchor="p1 @ 1910 = 2665"), EXACT)
+    assert fit.notes == ("p1 @ 1910 = 2665: not rated then, so raw_mean sets the scale",)
+
+
+def test_a_weight_is_so_many_games_and_colours_do_not_count():
+    rows = random_rows(5)
+    heavy = [(*row[:4], 3.0) for row in rows]
+    swapped = [
+        (year, black, white, 2 - outcome) for year, white, black, outcome, *_ in rows for _ in range(3)
+    ]
+    first, second = (skills(*fit_rows(some, "edo")) for some in (heavy, swapped))
+    for node, value in first.items():
+        assert second[node] == pytest.approx(value, abs=1e-6)
+
+
+def test_white_gains_by_an_advantage_as_by_odds_and_not_where_colours_are_unknown():
+    rows = [row[:4] for row in random_rows(6)]
+    by_advantage = fit_rows(rows, "edo", white_advantage=40)[1]
+    by_odds = fit_rows([(*row, 1.0, 40.0) for row in rows], "edo")[1]
+    assert by_advantage.mean == pytest.approx(by_odds.mean, abs=1e-6)
+    unknown = build_timeline(make_games(rows), colours="unknown")
+    ignored = edo.fit(unknown, edo.Params(white_advantage=40), EXACT)
+    assert ignored.mean == pytest.approx(fit_rows(rows, "edo")[1].mean, abs=1e-6)
+
+
+def test_shorter_periods_leave_a_year_as_stiff():
+    """Two years apart, four quarters of one tie each are as stiff as a year."""
+    rows = [*ROUND, *((1902, *row[1:]) for row in ROUND[:2]), (1902, "a", "c", 2)]
+    years = fit_rows(rows, "edo")[1]
+    quarters = fit_rows(rows, "edo", period="quarter")[1]
+    assert quarters.mean == pytest.approx(years.mean, abs=0.2)
+    assert quarters.sd == pytest.approx(years.sd, rel=1e-3)
+
+
+def test_what_is_foreseen_is_the_last_rating_less_certain_and_the_prior_for_newcomers():
+    rows = [*random_rows(7), (1912, "p0", "new", 2), (1912, "p1", "p2", 1)]
+    timeline = build_timeline(make_games(rows))
+    last = len(timeline.periods) - 1
+    fit = edo.fit(known_before(timeline, last, last + 1), edo.Params(prior_sd=500), EXACT)
+    seen = timeline.until(last)
+    before = edo.fit(seen, edo.Params(prior_sd=500), EXACT)
+    assert fit.mean[: seen.n_nodes] == pytest.approx(before.mean, abs=1e-6)
+    assert fit.sd[: seen.n_nodes] == pytest.approx(before.sd, abs=1e-6)
+    for i in range(seen.n_nodes, timeline.n_nodes):
+        earlier = timeline.previous[i]
+        if earlier < 0:
+            assert (fit.mean[i], fit.sd[i]) == (pytest.approx(1500), pytest.approx(500))
+        else:
+            added = timeline.gap_years[i] * 4 * SCALE**2 / (30 * 2)
+            raw = before.chains["skill"].raw_sd[earlier] ** 2 + added
+            assert fit.chains["skill"].raw_sd[i] ** 2 == pytest.approx(raw)
+    again = edo.fit(timeline, edo.Params(prior_sd=500), EXACT, start=fit)
+    assert again.mean == pytest.approx(edo.fit(timeline, edo.Params(prior_sd=500), EXACT).mean, abs=1e-6)
+    assert again.status.sweeps <= fit.status.sweeps
+
+
+@pytest.mark.parametrize("rows", [[], [(1900, "a", "b", 2)]])
+@pytest.mark.parametrize("deviations", ["exact", "own"])
+def test_without_rated_players_there_is_the_prior(rows, deviations):
+    timeline = build_timeline(make_games(rows))
+    fit = edo.fit(timeline, edo.Params(deviations=deviations), EXACT)
+    assert fit.status.converged
+    assert fit.mean.tolist() == [1500.0] * timeline.n_nodes
+    assert fit.sd == pytest.approx([300.0] * timeline.n_nodes)
+
+
+def test_predictions_expect_the_score_of_the_ratings():
+    params = {"draw_margin": 90.0, "white_advantage": 20.0}
+    white, black = (
+        {"mean": np.array([mean, mean]), "sd": np.array([40.0, 250.0])} for mean in (2500.0, 2200.0)
+    )
+    found = edo.predict(params, white, black)
+    assert found.sum(axis=1) == pytest.approx([1, 1])
+    assert found @ [0, 0.5, 1] == pytest.approx([1 / (1 + 10 ** (-(300 + 20) / 400))] * 2)
+    turned = edo.predict({**params, "white_advantage": -20.0}, black, white)
+    assert turned == pytest.approx(found[:, ::-1])
+
+
+def test_it_comes_close_to_the_published_ratings(data):
+    """Linear correlation within a year, of players with ten games, median over years with ten of them: TTT has 0.77."""
+    with gzip.open(data / "ratings" / "published_yearly.csv.gz", "rt", encoding="utf-8") as file:
+        published = {
+            (row["player"], int(row["year"])): float(row["rating"])
+            for row in csv.DictReader(file)
+            if row["source"] == "edo"
+        }
+    rows = historical(data, "historical_pre1942.csv.gz")
+    timeline, fit = fit_rows(rows, "edo", anchor="Zukertort, Johannes Hermann @ 1882 = 2665")
+    years: dict[int, list] = {}
+    for i in np.flatnonzero(timeline.node_games >= 10):
+        node = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
+        if node in published:
+            years.setdefault(node[1], []).append((fit.mean[i], published[node]))
+    pairs = [np.array(year) for year in years.values() if len(year) >= 10]
+    assert len(pairs) == 35
+    assert np.median([np.corrcoef(year.T)[0, 1] for year in pairs]) == pytest.approx(0.849, abs=0.002)

@@ -1,0 +1,191 @@
+"""Elo against other packages, a plain twin and its laws."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.elo_plain import PlainElo, logistic, normal
+from tests.support.builders import EXACT, fit_rows, skills
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.inference.logistic import ELO_SCALE, logistic_probabilities
+from ttt_cli.kernels.scores.elo import CLASS, SCALE, by_period, expected_score, log_outcome
+from ttt_cli.systems import elo
+
+ROWS = [
+    (1900, "a", "b", 2), (1900, "b", "c", 1), (1900, "c", "a", 0),
+    (1901, "a", "b", 0), (1901, "c", "b", 2), (1903, "a", "c", 1), (1903, "d", "a", 2),
+]  # fmt: skip
+WORLD = {"draw_margin": 100}
+
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1905),
+        st.permutations("abcd").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
+        st.integers(1, 3),
+        st.sampled_from([0.0, -180.0, 90.0]),
+    ).map(lambda row: (row[0], *row[1], row[2], float(row[3]), row[4])),
+    min_size=1,
+    max_size=25,
+).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+laws = settings(max_examples=40)
+
+
+def means(timeline, fit):
+    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
+
+
+def test_a_history_as_other_packages_rate_it():
+    """EloCompetitor of elote 1.5.1 and EloModel of skelo 0.1.5, K 24 from 1500: equal to the last digit shown."""
+    found = means(*fit_rows(ROWS, "elo", k=24))
+    assert found["a", 1903] == pytest.approx(1497.674210452355, abs=1e-9)
+    assert found["b", 1901] == pytest.approx(1489.1546182800437, abs=1e-9)
+    assert found["c", 1903] == pytest.approx(1500.8251817439873, abs=1e-9)
+    assert found["d", 1903] == pytest.approx(1512.345989523614, abs=1e-9)
+
+
+def test_a_tournament_as_the_textbook_rates_it():
+    """1613 points, K 32: a loss to 1609, a draw with 1477, wins over 1388 and 1586, a loss to 1720 make 1601.
+
+    The example of the article "Elo rating system" in Wikipedia, with 2.5 points where 2.88 were expected.
+    """
+    rating = np.array([1613.0, 1609.0, 1477.0, 1388.0, 1586.0, 1720.0])
+    surprise = np.zeros(6)
+    by_period(
+        np.array([0, 6]), np.full(6, -1, np.int32), np.array([0, 5]),
+        np.zeros(5, np.int32), np.arange(1, 6, dtype=np.int32), np.array([0, 1, 2, 2, 0], np.int8), np.ones(5),
+        np.zeros(5), 0.0, 100.0, True, False, 32.0, 32.0, 32.0, 30.0, 2400.0, 1e9, np.ones(6), surprise,
+        rating, np.empty(6), np.empty(6),
+    )  # fmt: skip
+    assert surprise[0] == pytest.approx(2.5 - 2.88, abs=0.02)  # its expected scores have two digits
+    assert rating[0] == pytest.approx(1601, abs=0.5)
+
+
+def test_k_by_alpha_is_the_one_of_the_paper():
+    """K = alpha beta sqrt(pi), beta 200."""
+    _, fit = fit_rows(ROWS, "elo", alpha=0.1)
+    assert fit.params["k"] == pytest.approx(0.1 * 200 * math.sqrt(math.pi))
+    assert fit.params["k_new"] == fit.params["k_top"] == fit.params["k"]
+    assert np.array_equal(fit.mean, fit_rows(ROWS, "elo", k=fit.params["k"])[1].mean)
+
+
+def test_both_expectations_give_76_percent_at_200_points():
+    assert pytest.approx(ELO_SCALE) == SCALE
+    for is_normal, plain in ((False, logistic), (True, normal)):
+        for lead in (-900.0, -200.0, 0.0, 35.0, CLASS):
+            assert expected_score(lead, is_normal) == pytest.approx(plain(lead), rel=1e-12)
+        assert expected_score(200.0, is_normal) == pytest.approx(0.76, abs=5e-4)
+
+
+@pytest.mark.parametrize("colours", [True, False])
+def test_games_are_foreseen_by_the_rule_that_predicts(colours):
+    for lead in (-3000.0, -250.0, 0.0, 60.0, 4000.0):
+        both = np.array([lead + 40.0, lead - 40.0])[: 1 if colours else 2]
+        chances = logistic_probabilities(both, 90.0).mean(axis=0)
+        for outcome in range(3):
+            found = math.exp(log_outcome(lead, 40.0, 90.0, outcome, colours))
+            assert found == pytest.approx(chances[outcome], rel=1e-9)
+
+
+@laws
+@given(games, st.booleans(), st.booleans(), st.sampled_from(["game", "period"]))
+def test_it_is_the_plain_twin(rows, colours, fide, update):
+    steps = {"k_new": 40.0, "k_top": 10.0, "new_games": 4} if fide else {}
+    timeline, _ = fit_rows(rows, "elo", **WORLD)
+    params = elo.Params(
+        update=update,
+        expectation="normal",
+        k=20,
+        white_advantage=30,
+        top_rating=1530,
+        k_limit=100,
+        **steps,
+        **WORLD,
+    )
+    fit = elo.fit(replace(timeline, colours=colours), params, EXACT)
+    plain = PlainElo(
+        k=20.0, top=1530, limit=100.0, margin=100.0, advantage=30.0, colours=colours, expect=normal, **steps
+    )
+    (plain.by_game if update == "game" else plain.by_period)(rows)
+    found = means(timeline, fit)
+    assert found == pytest.approx(plain.history, abs=1e-9)
+    assert fit.log_evidence == pytest.approx(plain.log_evidence, abs=1e-9)
+
+
+@laws
+@given(games, st.sampled_from(["game", "period"]))
+def test_what_one_wins_the_other_loses(rows, update):
+    timeline, fit = fit_rows(rows, "elo", update=update, k_limit=10**6, **WORLD)
+    last = fit.mean[timeline.next < 0]
+    assert last.mean() == pytest.approx(1500.0)
+
+
+@laws
+@given(games, st.sampled_from(["game", "period"]))
+def test_swapped_colours_and_other_names_change_nothing(rows, update):
+    rename = dict(zip("abcd", "zyxw", strict=True))
+    turned = [
+        (year, rename[black], rename[white], 2 - outcome, w, -o) for year, white, black, outcome, w, o in rows
+    ]
+    (one, first), (other, second) = (fit_rows(them, "elo", update=update, **WORLD) for them in (rows, turned))
+    named = {(rename[name], year): mean for (name, year), mean in means(one, first).items()}
+    assert means(other, second) == pytest.approx(named, abs=1e-9)
+    assert second.log_evidence == pytest.approx(first.log_evidence, abs=1e-9)
+
+
+@laws
+@given(games)
+def test_a_period_has_no_order(rows):
+    one, first = fit_rows(rows, "elo", update="period", **WORLD)
+    other, second = fit_rows(rows[::-1], "elo", update="period", **WORLD)
+    assert means(one, first) == pytest.approx(means(other, second), abs=1e-9)
+
+
+def test_a_part_of_a_game_moves_by_that_part_of_k():
+    whole, half = (fit_rows([(1900, "a", "b", 2, w)], "elo", k=20, **WORLD)[1] for w in (1.0, 0.5))
+    assert whole.mean[0] - 1500 == pytest.approx(2 * (half.mean[0] - 1500)) == 10.0
+
+
+def test_odds_and_the_move_are_strength():
+    even = fit_rows([(1900, "a", "b", 1)], "elo", **WORLD)[1]
+    assert even.mean == pytest.approx([1500, 1500])
+    for extra in ({"rows": [(1900, "a", "b", 1, 1.0, 70.0)]}, {"white_advantage": 70}):
+        rows = extra.pop("rows", [(1900, "a", "b", 1)])
+        fit = fit_rows(rows, "elo", k=20, **extra, **WORLD)[1]
+        assert 1500 - fit.mean[0] == pytest.approx(20 * (logistic(70) - 0.5))
+
+
+def test_many_games_of_a_period_count_no_more_than_the_limit():
+    rows = [(1900, "a", "b", 2, 100.0)]
+    held = fit_rows(rows, "elo", update="period", k=20, **WORLD)[1]
+    assert held.mean[0] == pytest.approx(1500 + 700 / 2)
+    free = fit_rows(rows, "elo", update="period", k=20, k_limit=10**6, **WORLD)[1]
+    assert free.mean[0] == pytest.approx(1500 + 20 * 50)
+
+
+def test_before_their_games_players_have_what_they_left():
+    """The future changes nothing, nodes without games foresee, and probabilities sum to one."""
+    timeline, fit = fit_rows(ROWS, "elo", **WORLD)
+    known = elo.fit(known_before(timeline, 2, 3), elo.Params(**WORLD), SolverConfig())
+    before = fit.chains["skill"].before_mean
+    seen = int(timeline.node_start[2])
+    assert known.mean[seen:] == pytest.approx(before[seen:])
+    assert known.mean[:seen] == pytest.approx(fit.mean[:seen])
+    newcomer = timeline.node_player == timeline.players.index("d")
+    assert before[newcomer] == known.mean[newcomer] == 1500.0
+    assert np.isnan(fit.sd).all()
+    beliefs = {"mean": before, "sd": fit.sd}
+    chances = elo.predict(fit.params, beliefs, {"mean": before[::-1], "sd": fit.sd})
+    assert chances.sum(axis=1) == pytest.approx(np.ones(len(before)))
+    assert chances == pytest.approx(logistic_probabilities(before - before[::-1], 100.0))
+
+
+@pytest.mark.parametrize("update", ["game", "period"])
+def test_no_games_at_all(update):
+    _, fit = fit_rows([], "elo", update=update)
+    assert (len(fit.mean), fit.log_evidence, fit.status.converged) == (0, 0.0, True)

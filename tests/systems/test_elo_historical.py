@@ -1,0 +1,167 @@
+"""Elo's historical method against another package, a plain twin and its laws."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.elo_historical_plain import ratings
+from tests.support.builders import EXACT, fit_rows, skills
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.histories import Line
+from ttt_cli.systems import elo_historical
+
+WORLD = {"draw_margin": 100}
+BUSY = [
+    (1900, "a", "b", 2), (1901, "b", "c", 1), (1903, "c", "a", 0), (1906, "a", "b", 0), (1907, "c", "b", 2),
+    (1908, "d", "e", 2), (1911, "a", "d", 1), (1911, "e", "f", 2), (1930, "g", "h", 2), (1931, "h", "a", 1),
+]  # fmt: skip
+
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1917),
+        st.permutations("abcde").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
+        st.sampled_from([1.0, 2.0, 0.5]),
+        st.sampled_from([0.0, -180.0, 90.0]),
+    ).map(lambda row: (row[0], *row[1], *row[2:])),
+    min_size=1,
+    max_size=14,
+).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+
+
+def means(timeline, fit):
+    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
+
+
+def test_a_period_as_another_package_rates_it():
+    """choix 0.4.1, opt_pairwise (Newton-CG, tol 1e-12, alpha 0) and ilsr_pairwise: 29.57983328 and twice it below.
+
+    Every game given as two comparisons, a draw as one each way; a padding of four is a drawn game beside each.
+    """
+    rows = [(1901, *pair, outcome) for pair, outcome in zip(
+        ["ab", "ab", "bc", "bc", "ac", "ac"], [2, 1, 2, 2, 2, 0], strict=True
+    )]  # fmt: skip
+    found = means(*fit_rows(rows, "elo-historical", padding=4))
+    assert found["a", 1901] == found["b", 1901] == pytest.approx(1529.57983328, abs=1e-6)
+    assert found["c", 1901] == pytest.approx(1440.84033344, abs=1e-6)
+
+
+@settings(max_examples=15)
+@given(games, st.sampled_from([1, 5]), st.sampled_from([1.0, 4.0]))
+def test_it_is_the_plain_twin(rows, span, padding):
+    fitted = fit_rows(rows, "elo-historical", span=span, padding=padding, smoothing=2, **WORLD)
+    assert fitted[1].status.converged
+    assert means(*fitted) == pytest.approx(ratings(rows, span, padding, 2.0), abs=1e-5)
+
+
+def test_gaps_and_pools_as_in_the_plain_twin():
+    fitted = fit_rows(BUSY, "elo-historical", **WORLD)
+    assert means(*fitted) == pytest.approx(ratings([(*row, 1.0, 0.0) for row in BUSY], 5, 1.0, 3.0), abs=1e-6)
+
+
+@settings(max_examples=25)
+@given(games)
+def test_names_colours_and_levels_do_not_matter(rows):
+    rename = dict(zip("abcde", "vzyxw", strict=True))
+    turned = [
+        (year, rename[black], rename[white], 2 - outcome, w, -o) for year, white, black, outcome, w, o in rows
+    ]
+    one = means(*fit_rows(rows, "elo-historical", **WORLD))
+    other = means(*fit_rows(turned, "elo-historical", prior_mean=2000, **WORLD))
+    assert other == pytest.approx(
+        {(rename[name], year): mean + 500 for (name, year), mean in one.items()}, abs=1e-6
+    )
+
+
+@settings(max_examples=25)
+@given(games)
+def test_time_may_run_backwards(rows):
+    """Years mirrored so that periods stay together: 1900 to 1904 become 1904 to 1900."""
+    mirrored = [(3804 - row[0], *row[1:]) for row in rows]
+    one = means(*fit_rows(rows, "elo-historical", **WORLD))
+    other = means(*fit_rows(mirrored, "elo-historical", **WORLD))
+    assert other == pytest.approx({(name, 3804 - year): mean for (name, year), mean in one.items()}, abs=1e-6)
+
+
+def test_a_weight_is_so_many_games():
+    once = means(*fit_rows([(1900, "a", "b", 2, 3.0), (1901, "a", "c", 1)], "elo-historical", **WORLD))
+    thrice = means(*fit_rows([(1900, "a", "b", 2)] * 3 + [(1901, "a", "c", 1)], "elo-historical", **WORLD))
+    assert once == pytest.approx(thrice, abs=1e-8)
+
+
+def test_odds_and_the_move_are_strength():
+    """A draw means that the receiver is as much weaker as the odds are worth; half of it with a draw's padding."""
+    for extra in ({"rows": [(1900, "a", "b", 1, 1.0, 120.0)]}, {"white_advantage": 120}):
+        rows = extra.pop("rows", [(1900, "a", "b", 1)])
+        found = means(*fit_rows(rows, "elo-historical", padding=1e-9, **extra, **WORLD))
+        assert found["b", 1900] - found["a", 1900] == pytest.approx(120, abs=1e-4)
+
+
+def test_a_perfect_score_has_a_value():
+    """With one drawn game added to five won ones: 5.5 of 6."""
+    found = means(*fit_rows([(1900, "a", "b", 2, 5.0)], "elo-historical", **WORLD))
+    assert found["a", 1900] - found["b", 1900] == pytest.approx(400 * np.log10(11), abs=1e-6)
+
+
+def test_what_it_foresees_where_there_are_no_games():
+    timeline, whole = fit_rows(BUSY, "elo-historical", **WORLD)
+    params = elo_historical.Params(smoothing=0.5, **WORLD)
+    steps = len(timeline.periods)
+    fit = elo_historical.fit(known_before(timeline, steps - 2, steps), params, EXACT)
+    seen = elo_historical.fit(timeline.until(steps - 2), params, EXACT)
+    assert fit.mean[: len(seen.mean)] == pytest.approx(seen.mean)
+    found = means(timeline, fit)
+    assert found["g", 1930] == found["h", 1931] == 1500.0
+    assert found["a", 1931] == pytest.approx(found["a", 1911], abs=1e-9)
+    assert abs(found["a", 1931] - found["a", 1900]) > 1.0
+    assert isinstance(whole.chains["skill"], Line)
+    assert np.isnan([fit.log_evidence, fit.leave_one_out, *fit.sd]).all()
+
+
+def test_predictions_sum_to_one():
+    _, fit = fit_rows(BUSY, "elo-historical", **WORLD)
+    chances = elo_historical.predict(fit.params, {"mean": fit.mean}, {"mean": fit.mean[::-1]})
+    assert chances.sum(axis=1) == pytest.approx(np.ones(len(fit.mean)))
+
+
+def test_no_games_at_all():
+    _, fit = fit_rows([], "elo-historical")
+    assert len(fit.mean) == 0
+    assert fit.status.converged
+    timeline, _ = fit_rows(BUSY, "elo-historical", **WORLD)
+    foreseen = elo_historical.fit(known_before(timeline, 0, 4), elo_historical.Params(), SolverConfig())
+    assert set(foreseen.mean) == {1500.0}
+
+
+def test_stopped_early_it_says_so():
+    _, fit = fit_rows(BUSY, "elo-historical", SolverConfig(max_sweeps=2), **WORLD)
+    exact = fit_rows(BUSY, "elo-historical", **WORLD)[1]
+    assert not fit.status.converged
+    assert fit.status.sweeps == 2
+    assert np.abs(fit.mean - exact.mean).max() <= fit.status.remaining_error
+
+
+def test_the_error_is_what_it_says_on_a_pool_that_hangs_by_few_games():
+    """A chain of forty players, and series of hundreds between some."""
+    names = [f"p{i:02d}" for i in range(40)]
+    pairs = enumerate(pairwise(names))
+    rows = [(1900, *pair, i % 3, 301.0 if i % 7 == 0 else 1.0) for i, pair in pairs]
+    loose = fit_rows(rows, "elo-historical", SolverConfig(tol=0.5), **WORLD)[1]
+    exact = fit_rows(rows, "elo-historical", **WORLD)[1]
+    assert loose.status.converged
+    assert np.abs(loose.mean - exact.mean).max() <= loose.status.remaining_error < 0.5
+
+
+@pytest.mark.parametrize("period", ["quarter", "month", "week", "day"])
+def test_periods_begin_in_the_same_years_whatever_the_time_step(period):
+    """Games of 2 July: with all weight on the nearest five years, a finer step changes nothing."""
+    yearly = means(*fit_rows(BUSY, "elo-historical", smoothing=0.1, **WORLD))
+    timeline, fit = fit_rows(BUSY, "elo-historical", period=period, smoothing=0.1, **WORLD)
+    finer = {(timeline.players[p], year): mean for (p, year), mean in zip(
+        zip(timeline.node_player, np.floor(elo_historical.middles(timeline)), strict=True), fit.mean, strict=True
+    )}  # fmt: skip
+    assert finer == pytest.approx(yearly, abs=1e-3)

@@ -1,0 +1,128 @@
+"""Games at odds: a fixed lead of the player who received them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference.ttt_ep import Game, SlowTTT
+from tests.support.builders import EXACT, fit_rows, make_games, skills
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import DataError
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.systems import registry
+from ttt_cli.timeline import build_timeline
+
+MODELS = ("ttt", "ttt-d", "trueskill")
+BETA = 300.0
+PLAIN = [
+    (1850, "a", "b", 2),
+    (1850, "b", "c", 1),
+    (1851, "c", "a", 0),
+    (1853, "a", "b", 1),
+    (1853, "b", "a", 2),
+    (1853, "b", "a", 2),
+]
+
+
+def at_odds(rows, points):
+    return [(*row, 1.0, given) for row, given in zip(rows, points, strict=True)]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("elo", [80.0, -150.0])
+def test_odds_in_all_games_are_an_advantage_of_white(model, elo):
+    """Of so many points as are that many Elo points in what is shown."""
+    common = {"model": model, "beta": BETA}
+    _, given = fit_rows(at_odds(PLAIN, [elo] * len(PLAIN)), **common)
+    _, white = fit_rows(PLAIN, white_advantage=elo * given.elo_unit, **common)
+    assert white.elo_unit == given.elo_unit
+    assert given.mean == pytest.approx(white.mean, abs=1e-6)
+    assert given.sd == pytest.approx(white.sd, abs=1e-6)
+    assert given.log_evidence == pytest.approx(white.log_evidence, abs=1e-8)
+    assert given.leave_one_out == pytest.approx(white.leave_one_out, abs=1e-8)
+
+
+POINTS = (100.0, 0.0, -250.0, 100.0, -100.0, 0.0)
+
+
+def test_single_games_at_odds_equal_the_slow_twin():
+    rows = at_odds(PLAIN, POINTS)
+    timeline, fit = fit_rows(rows, beta=BETA, tau=70, draw_margin=110)
+    games = [Game(w, b, y, o - 1, lead * fit.elo_unit) for y, w, b, o, _, lead in rows]
+    slow = SlowTTT(games, 1200, 400, BETA, 70, 110).run()
+    found = skills(timeline, fit)
+    for player, year in found:
+        assert found[player, year] == pytest.approx(slow.skill(player, year), abs=1e-6)
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
+
+
+def turned(rows):
+    return [
+        (year, black, white, 2 - outcome, weight, -lead) for year, white, black, outcome, weight, lead in rows
+    ]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_whoever_is_named_first_receives_the_same(model):
+    rows = at_odds(PLAIN, POINTS)
+    _, one = fit_rows(rows, model, beta=BETA)
+    _, other = fit_rows(turned(rows), model, beta=BETA)
+    assert other.mean == pytest.approx(one.mean, abs=1e-6)
+    assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_giver_is_worth_more_for_the_same_result(model):
+    rows = at_odds([(1850, "a", "b", 1), (1850, "a", "b", 2), (1850, "a", "b", 0)], [-200.0] * 3)
+    assert fit_rows(rows, model, beta=BETA)[1].mean[0] > 1230
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_slopes_know_the_odds(model):
+    timeline = build_timeline(make_games(at_odds(PLAIN, POINTS)))
+    module = registry.load(model)
+    given = {
+        "ttt": {"draw_margin": 110},
+        "ttt-d": {"draw_margin_mean": 60, "draw_margin_sd": 90},
+        "trueskill": {},
+    }
+    params = module.Params(beta=BETA, tau=70, white_advantage=20, **given[model])
+    slopes = module.gradient(timeline, params, module.fit(timeline, params, EXACT))
+    margins = {"ttt": ["draw_margin"], "ttt-d": ["draw_margin_mean", "draw_margin_sd"], "trueskill": []}
+    for key, step in (("beta", 0.5), ("white_advantage", 0.5), *((key, 0.5) for key in margins[model])):
+        ends = [
+            module.fit(
+                timeline, params.model_copy(update={key: getattr(params, key) + move}), EXACT
+            ).log_evidence
+            for move in (step, -step)
+        ]
+        assert slopes[key] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_odds_stay_with_the_player_where_colours_are_unknown(model):
+    """With White's advantage close to 0 the colouring means nothing, and the odds are as with known colours."""
+    module = registry.load(model)
+    games = make_games(at_odds(PLAIN, POINTS))
+    params = module.Params(beta=BETA, white_advantage=1e-7)
+    known, unknown = (
+        module.fit(build_timeline(games, "year", colours), params, EXACT) for colours in ("known", "unknown")
+    )
+    assert unknown.mean == pytest.approx(known.mean, abs=1e-4)
+
+
+def test_equal_games_at_different_odds_are_kept_apart():
+    rows = at_odds([(1850, "a", "b", 2)] * 4, [50.0, 50.0, -50.0, 0.0])
+    pairs = merge_games(build_timeline(make_games(rows)), colours=True)
+    assert sorted(pairs.weight) == [1, 1, 2]
+    assert sorted(pairs.odds) == [-50, 0, 50]
+    leads = pairs.odds[pairs.outcome >> 3]
+    assert {(lead, w) for lead, w in zip(leads, pairs.weight, strict=True)} == {(50, 2), (-50, 1), (0, 1)}
+
+
+def test_too_many_different_odds_are_refused():
+    rows = at_odds([(1850, "a", "b", 2)] * 20, np.arange(1.0, 21.0).tolist())
+    module = registry.load("ttt")
+    with pytest.raises(DataError, match="20 different odds, 15 are possible"):
+        module.fit(build_timeline(make_games(rows)), module.Params(), SolverConfig())

@@ -1,0 +1,187 @@
+"""Glicko against Glickman's worked example, another package, and its plain twin."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.glicko_plain import glicko, smoothed
+from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.laid_out import histories
+from ttt_cli.histories import Filter
+from ttt_cli.systems import glicko as model
+from ttt_cli.timeline import build_timeline
+
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1906),
+        st.permutations("abcd").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
+        st.sampled_from((1.0, 1.0, 0.5, 3.0)),
+        st.sampled_from((0.0, 0.0, 120.0)),
+    ).map(lambda row: (row[0], *row[1], *row[2:])),
+    min_size=1,
+    max_size=20,
+)
+few = settings(max_examples=25)
+PLAIN = [
+    (1900, "a", "b", 2),
+    (1900, "b", "c", 1),
+    (1901, "c", "a", 0),
+    (1904, "a", "b", 1),
+    (1904, "b", "a", 2),
+]
+
+
+def weighed(mean, variance):
+    """push and pull of node 0 in Glickman's example: a win over node 1, losses to nodes 2 and 3."""
+    from ttt_cli.kernels.scores.glicko import weigh_games
+
+    push, pull = np.zeros((2, 4))
+    weigh_games(
+        0, 3, np.array([0, 2, 0], np.int32), np.array([1, 0, 3], np.int32), np.array([2, 2, 0], np.int8),
+        np.ones(3), np.zeros(3), mean, variance, push, pull,
+    )  # fmt: skip
+    return push[0], pull[0]
+
+
+def test_the_worked_example():
+    """1464 and 151.4 from a prior of 1500, 200 (M. Glickman, The Glicko system, its worked example)."""
+    mean, sd = np.array([1500.0, 1400, 1550, 1700]), np.array([200.0, 30, 100, 300])
+    push, pull = weighed(mean, sd**2)
+    variance = 1 / (1 / sd[0] ** 2 + pull)
+    assert mean[0] + variance * push == pytest.approx(1464, abs=0.5)
+    assert math.sqrt(variance) == pytest.approx(151.4, abs=0.05)
+    assert math.sqrt(1 / pull) == pytest.approx(231.67, abs=0.05)
+
+
+def test_the_expected_score_of_the_worked_example():
+    """0.376 of 1400, 80 against 1500, 150 (the same note, on expected outcomes)."""
+    params = {"draw_margin": 0.0, "white_advantage": 0.0}
+    sides = [{"mean": np.array([m]), "sd": np.array([s])} for m, s in ((1400.0, 80.0), (1500.0, 150.0))]
+    assert model.predict(params, *sides)[0] == pytest.approx([0.624, 0, 0.376], abs=5e-4)
+
+
+def test_a_sequence_equals_another_package():
+    """elote 1.5.1, its formulas applied game by game with c = 60 per period."""
+    rows = [(2000, "a", "b", 2), (2001, "c", "a", 1), (2003, "b", "c", 2), (2004, "a", "b", 0)]
+    found = skills(*fit_rows(rows, "glicko", tau=60, draw_margin=50))
+    assert found["a", 2000] == pytest.approx((1662.2121790106564, 290.23024334413657), abs=2e-3)
+    assert found["a", 2001] == pytest.approx((1622.7162983181834, 260.34182443243037), abs=2e-3)
+    assert found["c", 2003] == pytest.approx((1356.3367018031545, 261.73906499572655), abs=2e-3)
+    assert found["a", 2004] == pytest.approx((1477.3988136366884, 240.17174835419368), abs=2e-3)
+    assert found["b", 2004] == pytest.approx((1688.1201497846348, 236.31107677866274), abs=2e-3)
+
+
+@few
+@given(games)
+def test_it_equals_its_plain_twin(rows):
+    timeline, fit = fit_rows(rows, "glicko", tau=90, prior_sd=300, draw_margin=60, white_advantage=30)
+    slow = glicko([(*row[:5], row[5] + 30) for row in rows], 1500, 300, 90)
+    chain = fit.chains["skill"]
+    for i in range(timeline.n_nodes):
+        key = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
+        assert (chain.before_mean[i], chain.before_sd[i]) == pytest.approx(slow[key][0], abs=1e-8)
+        assert (chain.mean[i], chain.sd[i]) == pytest.approx(slow[key][1], abs=1e-8)
+
+
+def test_evidence_is_what_predict_foresees_from_before_each_period():
+    rows = [(*row, 2.0, 0.0) for row in PLAIN]
+    timeline, fit = fit_rows(rows, "glicko", white_advantage=25)
+    chain = fit.chains["skill"]
+    before = {"mean": chain.before_mean, "sd": chain.before_sd}
+    white, black = (
+        {name: column[ends] for name, column in before.items()}
+        for ends in (timeline.game_white, timeline.game_black)
+    )
+    foreseen = model.predict(fit.params, white, black)
+    assert foreseen.sum(axis=1) == pytest.approx(1)
+    happened = foreseen[np.arange(timeline.n_games), timeline.outcome]
+    assert fit.log_evidence == pytest.approx(2 * np.log(happened).sum())
+    assert fit.leave_one_out == fit.log_evidence
+
+
+@few
+@given(games)
+def test_smoothing_solves_the_chain_of_each_player(rows):
+    """The dense Gaussian posterior of the walk; the ceiling is out of reach."""
+    params = {"tau": 40, "prior_sd": 400, "draw_margin": 60}
+    timeline, fit = fit_rows([row[:3] + row[3:4] for row in rows], "glicko", smooth=True, **params)
+    _, plain = fit_rows([row[:4] for row in rows], "glicko", **params)
+    assert (fit.kind, plain.kind) == ("smoothed", "filtered")
+    chain, forward = fit.chains["skill"], plain.chains["skill"]
+    for player in range(len(timeline.players)):
+        nodes = np.flatnonzero(timeline.node_player == player)
+        steps = [
+            (int(timeline.node_period[i]), *zip(forward.before_mean[[i]], forward.before_sd[[i]], strict=True),
+             *zip(forward.mean[[i]], forward.sd[[i]], strict=True))
+            for i in nodes
+        ]  # fmt: skip
+        if any(forward.before_sd[i] == 400 for i in nodes[1:]):
+            continue
+        mean, covariance = smoothed(steps, 40)
+        assert chain.mean[nodes] == pytest.approx(mean, abs=1e-6)
+        assert chain.sd[nodes] ** 2 == pytest.approx(np.diag(covariance), rel=1e-8)
+        assert chain.covariance[nodes[1:]] == pytest.approx(np.diag(covariance, 1), rel=1e-8)
+
+
+def test_smoothing_changes_nothing_that_is_foreseen():
+    _, plain = fit_rows(PLAIN, "glicko")
+    _, fit = fit_rows(PLAIN, "glicko", smooth=True)
+    assert fit.log_evidence == plain.log_evidence
+    assert math.isnan(fit.leave_one_out)
+    one, other = fit.chains["skill"], plain.chains["skill"]
+    assert isinstance(one, Filter)
+    assert np.array_equal(one.before_mean, other.before_mean)
+    assert np.array_equal(one.before_sd, other.before_sd)
+
+
+def test_idle_years_of_a_smoothed_rating_are_bridged():
+    rows = [(1900, "a", "b", outcome) for outcome in (1, 2) * 9] + [(1910, "a", "b", 1)] * 30
+    timeline, fit = fit_rows(rows, "glicko", smooth=True, tau=90, prior_sd=300)
+    history = histories(timeline, fit)
+    rows = history.player == 0
+    mean, sd = history.columns["mean"][rows], history.columns["sd"][rows]
+    assert np.diff(mean, n=2)[1:-1] == pytest.approx(0, abs=1e-9)
+    assert sd[5] > max(sd[0], sd[10])
+
+
+def test_idle_years_leave_no_more_than_the_prior():
+    timeline, fit = fit_rows([(1700, "a", "b", 2), (1990, "a", "b", 2)], "glicko", tau=60)
+    chain = fit.chains["skill"]
+    assert chain.before_sd[2:] == pytest.approx(350)
+    assert histories(timeline, fit).columns["sd"].max() == pytest.approx(350)
+
+
+def test_nodes_without_games_hold_what_is_foreseen():
+    from ttt_cli.evaluate.forecast.predict import known_before
+
+    timeline = build_timeline(make_games([*PLAIN, (1908, "a", "new", 2)]))
+    known = known_before(timeline, 3, 4)
+    for smooth in (False, True):
+        fit = model.fit(known, model.Params(smooth=smooth), EXACT)
+        whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
+        assert fit.mean[-2:] == pytest.approx(whole.before_mean[-2:])
+        assert fit.sd[-2:] == pytest.approx(whole.before_sd[-2:])
+    assert (fit.mean[-1], fit.sd[-1]) == pytest.approx((1500, 350))
+
+
+def test_no_games_at_all():
+    for smooth in (False, True):
+        fit = model.fit(build_timeline(make_games([])), model.Params(smooth=smooth), EXACT)
+        assert len(fit.mean) == 0
+        assert fit.log_evidence == 0
+
+
+def test_slopes_are_those_of_the_evidence():
+    timeline, fit = fit_rows(PLAIN, "glicko", white_advantage=20)
+    slopes = model.gradient(timeline, model.Params(white_advantage=20), fit)
+    for key, step in (("tau", 0.5), ("prior_sd", 1.0), ("white_advantage", 0.5), ("draw_probability", 1e-3)):
+        value = 0.4 if key == "draw_probability" else fit.params[key]
+        up, down = (
+            fit_rows(PLAIN, "glicko", **{"white_advantage": 20, key: value + sign * step})[1].log_evidence
+            for sign in (1, -1)
+        )
+        assert slopes[key] == pytest.approx((up - down) / (2 * step), rel=1e-3, abs=1e-9)

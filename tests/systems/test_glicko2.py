@@ -1,0 +1,151 @@
+"""Glicko-2 against Glickman's worked example, other packages, and its plain twin."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.glicko_plain import UNIT, glicko2
+from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.laid_out import histories
+from ttt_cli.systems import glicko2 as model
+from ttt_cli.timeline import build_timeline
+
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1906),
+        st.permutations("abcd").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
+        st.sampled_from((1.0, 1.0, 0.5, 3.0)),
+        st.sampled_from((0.0, 0.0, 120.0)),
+    ).map(lambda row: (row[0], *row[1], *row[2:])),
+    min_size=1,
+    max_size=20,
+)
+PLAIN = [
+    (1900, "a", "b", 2),
+    (1900, "b", "c", 1),
+    (1901, "c", "a", 0),
+    (1904, "a", "b", 1),
+    (1904, "b", "a", 2),
+]
+
+
+def example(deviation):
+    """(rating, deviation, volatility) of Glickman's player after the period of his example."""
+    from ttt_cli.kernels.scores.glicko2 import rate_period
+
+    mean, variance = np.array([1500.0, 1400, 1550, 1700]), np.array([deviation, 30.0, 100, 300]) ** 2
+    volatility = np.full(4, 0.06)
+    rate_period(
+        0, 1, 0, 3, np.zeros(3, np.int32), np.array([1, 2, 3], np.int32), np.array([2, 0, 0], np.int8),
+        np.ones(3), np.zeros(3), UNIT, 0.5, 350.0**2, mean, variance, volatility, *np.zeros((2, 4)),
+    )  # fmt: skip
+    return mean[0], math.sqrt(variance[0]), volatility[0]
+
+
+def test_the_worked_example():
+    """1464.06, 151.52, 0.05999 at tau 0.5 (M. Glickman, Example of the Glicko-2 system, 2013)."""
+    mean, sd, volatility = example(200.0)
+    assert mean == pytest.approx(1464.06, abs=0.015)  # 1464.05 without the roundings of the note
+    assert sd == pytest.approx(151.52, abs=0.005)
+    assert volatility == pytest.approx(0.05999, abs=1e-5)  # cut, not rounded, there
+
+
+def test_the_same_for_a_newcomer():
+    """1441.53, 193.23, 0.05999: the tests of the package glicko2 2.1.0."""
+    assert example(350.0) == pytest.approx((1441.53, 193.23, 0.05999), abs=0.01)
+
+
+def test_periods_equal_another_package():
+    """elote 1.5.1, all games of a period at once; a gap of two idle periods before 2004."""
+    rows = [
+        (2000, "a", "b", 2), (2000, "a", "b", 1), (2000, "b", "c", 2),
+        (2001, "a", "c", 0), (2001, "c", "b", 1), (2001, "c", "a", 2),
+        (2004, "a", "b", 2), (2004, "c", "a", 1), (2004, "b", "a", 2),
+    ]  # fmt: skip
+    timeline, fit = fit_rows(rows, "glicko2", draw_margin=50)
+    found = skills(timeline, fit)
+    expected = {
+        ("a", 2000): (1623.6590336110535, 253.40460001668032, 0.05999883192119179),
+        ("b", 2000): (1500.0, 227.73539902899606, 0.059998082882948764),
+        ("c", 2000): (1337.6891060937023, 290.31896371798047, 0.05999967537233814),
+        ("a", 2001): (1325.6247251674404, 213.7521361666131, 0.06000574517336288),
+        ("c", 2001): (1673.6240077342306, 206.63945805961583, 0.06000374630935596),
+        ("a", 2004): (1418.2061116952084, 168.87099855738404, 0.060004027181733643),
+        ("b", 2004): (1422.4226714606987, 173.68410426965008, 0.059994501759389744),
+        ("c", 2004): (1612.105123118758, 195.02864611096922, 0.060003481058146436),
+    }
+    volatility = dict(zip(found, fit.chains["volatility"].mean, strict=True))
+    for key, (mean, sd, sigma) in expected.items():
+        assert found[key] == pytest.approx((mean, sd), abs=2e-3)
+        assert volatility[key] == pytest.approx(sigma, abs=1e-6)
+
+
+@settings(max_examples=25)
+@given(games, st.sampled_from((0.3, 0.9)))
+def test_it_equals_its_plain_twin(rows, change):
+    params = {"volatility": 0.3, "volatility_change": change, "prior_sd": 250, "draw_margin": 60}
+    timeline, fit = fit_rows(rows, "glicko2", white_advantage=30, **params)
+    slow = glicko2([(*row[:5], row[5] + 30) for row in rows], 1500, 250, 0.3, change)
+    for i in range(timeline.n_nodes):
+        key = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
+        volatility = fit.chains["volatility"].mean[i]
+        assert volatility == pytest.approx(slow[key][2], rel=2e-5)  # the search ends at 1e-6 of its logarithm
+        assert (fit.mean[i], fit.sd[i]) == pytest.approx(slow[key][:2], abs=0.01)
+
+
+def test_surprises_raise_the_volatility():
+    """And results as foreseen lower it; with no change allowed it stays."""
+    from ttt_cli.kernels.scores.glicko2 import new_volatility
+
+    low, high = new_volatility(0.06, 0.0, 2.0, 0.5), new_volatility(0.06, 30.0, 2.0, 0.5)
+    assert low < 0.06 < high
+    assert new_volatility(0.06, 30.0, 2.0, 0.0) == 0.06
+
+
+def test_idle_years_add_the_squared_volatility():
+    timeline, fit = fit_rows(
+        [(1900, "a", "b", 1)] * 3 + [(1905, "a", "b", 1)], "glicko2", volatility=0.5, draw_margin=50
+    )
+    history = histories(timeline, fit)
+    rows = np.flatnonzero(history.player == 0)
+    sd, volatility = history.columns["sd"][rows], history.columns["volatility"][rows]
+    assert np.diff(sd[:5] ** 2) == pytest.approx((UNIT * volatility[0]) ** 2)
+    assert fit.chains["skill"].before_sd[2] ** 2 == pytest.approx(
+        sd[0] ** 2 + 5 * (UNIT * volatility[0]) ** 2
+    )
+    assert np.isnan(history.columns["volatility_sd"]).all()
+
+
+def test_quarters_are_periods_of_their_own():
+    """Four quarters of growth in an idle year."""
+    _, fit = fit_rows([(1900, "a", "b", 1), (1901, "a", "b", 1)], "glicko2", period="quarter", draw_margin=50)
+    chain, volatility = fit.chains["skill"], fit.chains["volatility"].mean[0]
+    assert chain.before_sd[2] ** 2 == pytest.approx(fit.sd[0] ** 2 + 4 * (UNIT * volatility) ** 2)
+
+
+def test_long_one_sided_matches_stay_finite():
+    """The single step of the source overshoots by thousands of points; nothing may become infinite or NaN."""
+    rows = [(1900 + k, "a", "b", 2 * (k % 2), 500.0) for k in range(8)]
+    _, fit = fit_rows(rows, "glicko2", volatility=0.4, draw_margin=10)
+    assert np.isfinite([fit.mean, fit.sd, fit.chains["volatility"].mean]).all()
+
+
+def test_nodes_without_games_hold_what_is_foreseen():
+    from ttt_cli.evaluate.forecast.predict import known_before
+
+    timeline = build_timeline(make_games([*PLAIN, (1908, "a", "new", 2)]))
+    fit = model.fit(known_before(timeline, 3, 4), model.Params(), EXACT)
+    whole = model.fit(timeline, model.Params(), EXACT).chains["skill"]
+    assert fit.mean[-2:] == pytest.approx(whole.before_mean[-2:])
+    assert fit.sd[-2:] == pytest.approx(whole.before_sd[-2:])
+    assert (fit.mean[-1], fit.sd[-1]) == pytest.approx((1500, 350))
+
+
+def test_no_games_at_all():
+    fit = model.fit(build_timeline(make_games([])), model.Params(), EXACT)
+    assert len(fit.mean) == 0
+    assert fit.log_evidence == 0

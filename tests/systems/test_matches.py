@@ -1,0 +1,151 @@
+"""Matches given by their score, and large weights, in the filters that take one game after the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders import EXACT, make_games, skills
+from ttt_cli.inference.scores import filtering
+from ttt_cli.systems import registry
+from ttt_cli.timeline import Timeline, build_timeline
+
+SYSTEMS = ("elo", "trueskill", "spinrad")
+PARAMS = {"draw_margin": 100}
+Match = tuple[int, str, str, tuple[float, float, float]]  # year, White, Black, games lost, drawn and won
+
+matches = st.lists(
+    st.tuples(
+        st.integers(1900, 1903),
+        st.permutations("abcd").map(lambda p: (p[0], p[1])),
+        st.tuples(*[st.sampled_from([0.0, 1.0, 2.0, 7.5, 400.0, 5000.0])] * 3).filter(any),
+    ).map(lambda row: (row[0], *row[1], row[2])),
+    min_size=1,
+    max_size=8,
+).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+laws = settings(max_examples=30, deadline=None)
+
+
+def timeline_of(rows: list[Match]) -> Timeline:
+    """As the reading makes it: a row for each outcome, all of one line."""
+    parts = [
+        (line, (year, white, black, outcome, count))
+        for line, (year, white, black, tally) in enumerate(rows)
+        for outcome, count in enumerate(tally)
+        if count
+    ]
+    games = make_games([row for _, row in parts])
+    return build_timeline(replace(games, source_line=np.array([line for line, _ in parts], np.int64)))
+
+
+def found(timeline: Timeline, system: str, **params: object) -> dict[tuple[str, int], float]:
+    module = registry.load(system)
+    fit = module.fit(timeline, module.Params(**PARAMS | params), EXACT)
+    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
+
+
+def test_rows_of_one_record_are_joined() -> None:
+    timeline = timeline_of(
+        [(1900, "a", "b", (1, 2, 3)), (1900, "a", "b", (0, 0, 1)), (1901, "a", "b", (1, 0, 1))]
+    )
+    assert timeline.joined is not None
+    assert timeline.joined.tolist() == [False, True, True, False, False, True]
+    early = timeline.until(1).joined
+    assert early is not None
+    assert early.tolist() == [False, True, True, False]
+    assert timeline_of([(1900, "a", "b", (0, 0, 3))]).joined is None
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_match_leads_to_where_its_score_is_expected(system: str) -> None:
+    """400 of 600: 120.4 Elo points; all losses first led by 811 (TrueSkill 1,329)."""
+    skill = found(timeline_of([(1850, "a", "b", (200, 0, 400))]), system, draw_margin=0)
+    lead = skill["a", 1850] - skill["b", 1850]
+    if system == "trueskill":  # a lead x wins with Phi(x / (sqrt(2) beta)); the prior holds it a little
+        assert 0.5 * math.erfc(-lead / (2.0 * 480.0)) == pytest.approx(2 / 3, abs=0.005)
+    else:
+        assert lead == pytest.approx(400 * math.log10(2), abs=1e-6)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@laws
+@given(matches)
+def test_the_order_of_rows_and_sides_does_not_matter(system: str, rows: list[Match]) -> None:
+    timeline = timeline_of(rows)
+    expected = found(timeline, system)
+    turned = [(year, black, white, tally[::-1]) for year, white, black, tally in rows]
+    assert found(timeline_of(turned), system) == pytest.approx(expected, abs=1e-6)
+    if timeline.joined is not None:
+        start = np.flatnonzero(~timeline.joined)
+        order = np.concatenate([part[::-1] for part in np.split(np.arange(timeline.n_games), start[1:])])
+        swapped = replace(timeline, outcome=timeline.outcome[order], weight=timeline.weight[order])
+        assert found(swapped, system) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("outcome", [0, 1, 2])
+def test_large_weights_are_so_many_games(system: str, outcome: int) -> None:
+    before = [(1899, "a", "c", 2), (1899, "c", "b", 0)]
+    once = build_timeline(make_games([*before, (1900, "a", "b", outcome, 20_000.0), (1901, "b", "a", 2)]))
+    often = [(1900, "a", "b", outcome, 1.0)] * 20_000
+    singly = build_timeline(make_games([*before, *often, (1901, "b", "a", 2)]))
+    assert found(once, system) == pytest.approx(found(singly, system), abs=0.5)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_largest_weights_take_bounded_work_and_stay_finite(system: str) -> None:
+    rows = [(1900, "a", "b", 2, 1e9), (1900, "a", "b", 0, 5e8), (1901, "b", "c", 1, 1e9)]
+    rows += [(1901, "a", "c", 2, 1e-9)]
+    skill = found(build_timeline(make_games(rows)), system)
+    assert all(map(math.isfinite, skill.values()))
+    match = found(timeline_of([(1900, "a", "b", (4e8, 0, 6e8))]), system, draw_margin=0)
+    if system != "trueskill":
+        assert match["a", 1900] - match["b", 1900] == pytest.approx(400 * math.log10(1.5), abs=1e-6)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@laws
+@given(matches, st.integers(1, 60))
+def test_pieces_are_the_whole(system: str, rows: list[Match], steps: int) -> None:
+    timeline = timeline_of(rows)
+    expected = found(timeline, system)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(filtering, "_STEPS", steps)
+        assert found(timeline, system) == expected
+
+
+@laws
+@given(matches, st.integers(1, 3000))
+def test_pieces_hold_every_game_once_and_matches_whole(rows: list[Match], steps: int) -> None:
+    timeline = timeline_of(rows)
+    joined = filtering.joined_rows(timeline)
+    seen: list[int] = []
+    periods = 0
+    for piece in filtering.pieces(timeline, timeline.weight, joined, steps):
+        assert len(piece.node_start) == len(piece.game_start)
+        assert not joined[piece.game_start[0]]
+        seen += range(piece.game_start[0], piece.game_start[-1])
+        periods += len(piece.node_start) - 1 - piece.goes_on
+    assert seen == list(range(timeline.n_games))
+    assert periods == len(timeline.periods)
+
+
+def test_large_weights_are_pieces_of_their_own() -> None:
+    """So that a signal is looked for between them."""
+    timeline = build_timeline(make_games([(1900 + i, "a", "b", i % 3, 1e9) for i in range(50)]))
+    joined = filtering.joined_rows(timeline)
+    assert len(list(filtering.pieces(timeline, timeline.weight, joined, 1000))) == 50
+    assert len(list(filtering.pieces(timeline, timeline.weight, joined, 1_000_000))) == 1
+
+
+def test_a_shuffle_moves_records() -> None:
+    tallies = {("a", "b"): (3, 0, 2), ("b", "c"): (1, 1, 1), ("c", "a"): (0, 0, 4), ("c", "b"): (2, 0, 0)}
+    rows = [(1900, *pair, tally) for pair, tally in tallies.items()]
+    found_by = [found(timeline_of(rows), "trueskill", order="shuffled", seed=seed) for seed in range(12)]
+    orders = {tuple(skill.items()) for skill in found_by}
+    assert 1 < len(orders) <= 24

@@ -1,0 +1,157 @@
+import sys
+from types import ModuleType
+from typing import Annotated, Literal
+
+import numpy as np
+import pytest
+from pydantic import Field
+
+from ttt_cli.config.load import read_document
+from ttt_cli.config.render import render
+from ttt_cli.config.yaml_text import parse_document
+from ttt_cli.errors import ConfigError
+from ttt_cli.inference.params import SkillParams
+from ttt_cli.systems import registry
+from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
+
+
+class StubParams(SkillParams):
+    ratio: Annotated[float, Field(description="of beta", default_factory=lambda given: given["beta"] / 2)]
+    order: Literal["given", "shuffled"] = "given"
+    seed: Annotated[int, Field(ge=0)] = 0
+    exact: bool = False
+
+
+@pytest.fixture(autouse=True)
+def _stub_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    stub = ModuleType("stub_model")
+    vars(stub).update(NAME="ttt", KIND="smoothed", Params=StubParams)
+    monkeypatch.setitem(sys.modules, "stub_model", stub)
+    monkeypatch.setitem(registry.MODULES, "ttt", "stub_model")
+
+
+def failure(text: str) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        resolve(parse_document(text, "run.yaml"))
+    return caught.value
+
+
+def override_failure(override: str) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        resolve(read_document(None, [override]))
+    return caught.value
+
+
+def resolved(*overrides: str) -> Resolved:
+    return resolve(read_document(None, overrides))
+
+
+def test_nothing_asked_for_is_all_defaults() -> None:
+    found = resolved()
+    assert found.model.NAME == "ttt"
+    assert found.params == StubParams()
+    assert found.config.model.params == StubParams().model_dump()
+    assert found.config.data.period == "year"
+
+
+def test_what_is_asked_for_is_there() -> None:
+    found = resolved("model.beta=600", "data.period=month", "solver.tol=1e-3", "model.mu0=1500")
+    assert (found.config.model.params["beta"], found.config.model.params["prior_mean"]) == (600.0, 1500.0)
+    assert found.params.model_dump() == found.config.model.params
+    assert (found.config.data.period, found.config.solver.tol) == ("month", 0.001)
+
+
+def test_empty_sections_are_defaults() -> None:
+    assert resolve(parse_document("model:\ndata:\n", "run.yaml")).config == resolved().config
+
+
+def test_what_is_shown_resolves_to_the_same() -> None:
+    found = resolved("model.beta=600", "data.columns={white: 'a b'}")
+    again = resolve(parse_document(render(found.config, found.model.Params), "shown.yaml"))
+    assert again.config == found.config
+    assert again.params == found.params
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message", "hint"),
+    [
+        ("beta: 600\n", "run.yaml:1", "unknown key beta", "did you mean model.beta?"),
+        ("mu0: 600\n", "run.yaml:1", "unknown key mu0", "did you mean model.mu0?"),
+        ("name: ttt\n", "run.yaml:1", "unknown key name", "did you mean model.name?"),
+        ("modell: {}\n", "run.yaml:1", "unknown key modell", "did you mean model?"),
+        ("xyzzy: 1\n", "run.yaml:1", "unknown key xyzzy", "keys are model, data, solver"),
+        ("model:\n  name: tt\n", "run.yaml:2", "unknown model 'tt'", "did you mean 'ttt'?"),
+        ("model:\n  name: 3\n", "run.yaml:2", "model.name must be text, not 3", "rating system; default ttt"),
+        ("model:\n  nam: ttt\n", "run.yaml:2", "unknown key model.nam", "did you mean model.name?"),
+        ("model: 3\n", "run.yaml:1", "model must be a map", "for instance name: ttt"),
+        ("\nmodel: trueskill\n", "run.yaml:2", "model must be a map", "did you mean model.name=trueskill?"),
+        ("data: 3\n", "run.yaml:1", "data must be a map", "its keys are period"),
+    ],
+)
+def test_errors_have_place_and_hint(text: str, where: str, message: str, hint: str) -> None:
+    error = failure(text)
+    assert error.where == where
+    assert error.message.startswith(message)
+    assert (error.hint or "").startswith(hint)
+
+
+def test_a_bare_key_is_suggested_with_its_section_and_not_acted_on() -> None:
+    error = override_failure("beta=600")
+    assert error.where == "-s beta=600"
+    assert error.hint == "did you mean model.beta=600?"
+    assert override_failure("tol=1").hint == "did you mean solver.tol=1?"
+    assert override_failure("perod=day").hint == "did you mean data.period=day?"
+
+
+def test_problems_of_all_sections_are_listed() -> None:
+    error = failure(
+        "model:\n  beta: -1\ndata:\n  period: eon\nsolver:\n  tol: 0\nextra: 1\nscale:\n  slope: 3\n"
+    )
+    places = [error.where, *(line.partition(": ")[0] for line in error.message.splitlines()[1:])]
+    assert places == ["run.yaml:7", "run.yaml:2", "run.yaml:4", "run.yaml:6", "run.yaml:9"]
+
+
+def test_overriding_validates_and_leaves_the_original() -> None:
+    before = resolved("model.tau=10", "data.period=day")
+    after = with_overrides(before, {"beta": 600, "sigma0": np.float64(100.0)})
+    assert (after.params.model_dump()["prior_sd"], after.config.model.params["beta"]) == (100.0, 600.0)
+    assert after.config.model.params == after.params.model_dump()
+    assert (after.config.model.params["tau"], after.config.data.period) == (10.0, "day")
+    assert before.config.model.params["beta"] == 480.0
+
+
+def test_defaults_that_follow_a_parameter_follow_the_new_one() -> None:
+    assert with_overrides(resolved(), {"beta": 600}).config.model.params["ratio"] == 300.0
+    assert with_overrides(resolved("model.ratio=1"), {"beta": 600}).config.model.params["ratio"] == 1.0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    params = with_overrides(
+        resolved(), {"beta": np.int64(600), "tau": np.float32(0.5), "seed": np.int8(3)}
+    ).params
+    assert params == StubParams(beta=600.0, tau=0.5, seed=3)
+    assert all(type(value).__module__ == "builtins" for value in params.model_dump().values())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message", "hint"),
+    [
+        ("beta", -1, "model.beta must be greater than 0, not -1", "sd of one"),
+        ("betta", 1, "unknown key model.betta", "did you mean model.beta=1?"),
+        ("exact", 1, "model.exact must be true or false, not 1", ""),
+        ("seed", True, "model.seed must be a whole number, not true", ""),
+    ],
+)
+def test_bad_overrides_name_themselves(key: str, value: object, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_overrides(resolved(), {key: value})
+    assert caught.value.where == f"{key}={value}"
+    assert caught.value.message == message
+    assert (caught.value.hint or "").startswith(hint)
+
+
+def test_what_a_grid_may_vary_are_the_numbers() -> None:
+    numbers = numeric_params(resolved("model.beta=600"))
+    assert numbers["beta"] == 600.0
+    assert numbers["draw_margin"] == "auto"
+    assert list(numbers) == [key for key in StubParams.model_fields if key not in {"order", "exact"}]

@@ -1,0 +1,133 @@
+"""Spinrad's method against runs of another package, a plain twin and its laws."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.elo_plain import PlainElo, logistic, normal
+from tests.reference.elo_plain import spinrad as plain_spinrad
+from tests.support.builders import EXACT, fit_rows, skills
+from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.histories import Line
+from ttt_cli.systems import spinrad
+
+ROWS = [
+    (1900, "a", "b", 2), (1900, "b", "c", 1), (1900, "c", "a", 0),
+    (1901, "a", "b", 0), (1901, "c", "b", 2), (1903, "a", "c", 1), (1903, "d", "a", 2),
+]  # fmt: skip
+
+games = st.lists(
+    st.tuples(
+        st.integers(1900, 1905),
+        st.permutations("abcd").map(lambda p: (p[0], p[1])),
+        st.integers(0, 2),
+        st.integers(1, 3),
+        st.sampled_from([0.0, -180.0, 90.0]),
+    ).map(lambda row: (row[0], *row[1], row[2], float(row[3]), row[4])),
+    min_size=1,
+    max_size=20,
+).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+laws = settings(max_examples=40)
+WORLD = {"draw_margin": 100}
+
+
+def means(timeline, fit):
+    return {key: mean for key, (mean, _) in skills(timeline, fit).items()}
+
+
+def test_two_rounds_as_another_package_makes_them():
+    """EloCompetitor of elote 1.5.1, K 24 from 1500, given the games in order and in reverse, twice; the last means."""
+    found = means(*fit_rows(ROWS, "spinrad", k=24, rounds=2))
+    assert found == pytest.approx(
+        {
+            ("a", 1900): 1510.416485589943,
+            ("a", 1901): 1491.1225750244816,
+            ("a", 1903): 1491.6771478957667,
+            ("b", 1900): 1464.514697053824,
+            ("b", 1901): 1470.8673810557316,
+            ("c", 1900): 1490.1599269428611,
+            ("c", 1901): 1503.1011535064154,
+            ("c", 1903): 1497.768665958823,
+            ("d", 1903): 1540.6402540015988,
+        },
+        abs=1e-9,
+    )
+
+
+@laws
+@given(games, st.integers(1, 3), st.booleans(), st.sampled_from(["logistic", "normal"]))
+def test_it_is_the_plain_twin(rows, rounds, colours, expectation):
+    timeline, _ = fit_rows(rows, "spinrad", **WORLD)
+    params = spinrad.Params(expectation=expectation, k=16, rounds=rounds, white_advantage=40, **WORLD)
+    told = []
+    timeline = replace(timeline, colours=colours)
+    fit = spinrad.fit(timeline, params, EXACT, on_sweep=lambda *round: told.append(round))
+    expect = {"logistic": logistic, "normal": normal}[expectation]
+    expected = plain_spinrad(rows, rounds, k=16.0, advantage=40.0, colours=colours, expect=expect)
+    assert means(timeline, fit) == pytest.approx(expected, abs=1e-9)
+    assert fit.status.sweeps == len(fit.trace) == rounds
+    assert told == [(number, *step) for number, step in enumerate(fit.trace, 1)]
+
+
+@laws
+@given(games)
+def test_names_colours_and_levels_do_not_matter(rows):
+    rename = dict(zip("abcd", "zyxw", strict=True))
+    turned = [
+        (year, rename[black], rename[white], 2 - outcome, w, -o) for year, white, black, outcome, w, o in rows
+    ]
+    one = means(*fit_rows(rows, "spinrad", **WORLD))
+    other = means(*fit_rows(turned, "spinrad", prior_mean=2000, **WORLD))
+    assert other == pytest.approx({(rename[name], year): mean + 500 for (name, year), mean in one.items()})
+
+
+def test_the_future_speaks_about_the_past():
+    early = [(1900, "a", "b", 1), (1901, "b", "c", 1)]
+    found = means(*fit_rows([*early, (1902, "c", "d", 2)], "spinrad", rounds=2, **WORLD))
+    assert found["b", 1900] > means(*fit_rows(early, "spinrad", rounds=2, **WORLD))["b", 1900]
+
+
+def test_the_trace_tells_how_far_each_round_moves_the_ratings():
+    fits = [fit_rows(ROWS, "spinrad", rounds=rounds)[1] for rounds in (1, 2, 3)]
+    changes = [change for change, _ in fits[2].trace]
+    assert changes[0] == pytest.approx(np.abs(fits[0].mean - 1500).max())
+    assert changes[1] == pytest.approx(np.abs(fits[1].mean - fits[0].mean).max())
+    assert changes[2] == pytest.approx(np.abs(fits[2].mean - fits[1].mean).max())
+
+
+def test_a_weight_is_so_many_games_in_a_row():
+    once = means(*fit_rows([(1900, "a", "b", 2, 3.0), (1901, "a", "b", 1)], "spinrad", **WORLD))
+    thrice = means(*fit_rows([(1900, "a", "b", 2)] * 3 + [(1901, "a", "b", 1)], "spinrad", **WORLD))
+    assert once == pytest.approx(thrice, abs=1e-12)
+
+
+def test_what_it_foresees_where_there_are_no_games():
+    """Players go on with what the last run forwards left them."""
+    timeline, whole = fit_rows(ROWS, "spinrad", **WORLD)
+    params = spinrad.Params(k=16, rounds=1, **WORLD)
+    fit = spinrad.fit(known_before(timeline, 2, 3), params, EXACT)
+    seen = spinrad.fit(timeline.until(2), params, EXACT)
+    assert fit.mean[: timeline.node_start[2]] == pytest.approx(seen.mean)
+    left = PlainElo(k=16).by_game([(*row, 1.0, 0.0) for row in ROWS if row[0] < 1903]).rating
+    found = means(timeline, fit)
+    assert found["a", 1903] == pytest.approx(left["a"])
+    assert found["d", 1903] == 1500.0
+    assert isinstance(whole.chains["skill"], Line)
+    assert np.isnan([fit.log_evidence, fit.leave_one_out, *fit.sd]).all()
+
+
+def test_predictions_sum_to_one_and_favour_the_higher_rated():
+    _, fit = fit_rows(ROWS, "spinrad", white_advantage=30, **WORLD)
+    loss, draw, win = spinrad.predict(fit.params, {"mean": fit.mean + 1.0}, {"mean": fit.mean}).T
+    assert loss + draw + win == pytest.approx(np.ones(len(fit.mean)))
+    assert win + draw / 2 == pytest.approx(np.full(len(win), 1 / (1 + 10 ** (-31 / 400))))
+    assert (win > loss).all()
+
+
+def test_no_games_at_all():
+    _, fit = fit_rows([], "spinrad")
+    assert len(fit.mean) == 0
+    assert fit.status.converged

@@ -1,0 +1,228 @@
+"""TTT against its oracles: a slow twin, quadrature, and runs to many digits."""
+
+import math
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from numpy.polynomial.hermite_e import hermegauss
+
+from tests.reference.ttt_ep import Game, SlowTTT, tilted
+from tests.support.builders import EXACT, fit_rows, historical, make_games, skills, small_chess_base
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.systems import ttt
+from ttt_cli.timeline import build_timeline
+
+MATCH = [
+    (1858, "M", "A", 2), (1858, "M", "A", 2), (1858, "M", "A", 1), (1858, "M", "A", 0),
+    (1861, "A", "M", 1), (1861, "M", "A", 2),
+]  # fmt: skip
+MARGIN = NormalDist().inv_cdf((0.303 + 1) / 2) * math.sqrt(2) * 480
+
+
+def quadrature(nodes=200):
+    """Exact log Z and Morphy's skill in 1858: everything depends on the two differences M - A alone."""
+    x, w = hermegauss(nodes)
+    w = w / w.sum()
+    first, step = math.sqrt(2) * 400, math.sqrt(2 * 3) * 60
+    d58, d61 = np.meshgrid(first * x, x, indexing="ij")
+    d61 = d58 + step * d61
+    noise = NormalDist(0, math.sqrt(2) * 480)
+    win = np.vectorize(lambda d: 1 - noise.cdf(MARGIN - d))
+    draw = np.vectorize(lambda d: noise.cdf(MARGIN - d) - noise.cdf(-MARGIN - d))
+    weight = np.outer(w, w) * win(d58) ** 2 * draw(d58) * win(-d58) * draw(d61) * win(d61)
+    z = weight.sum()
+    mean = (weight * d58).sum() / z
+    variance = (weight * d58**2).sum() / z - mean**2
+    return math.log(z), 1200 + mean / 2, math.sqrt((2 * 400**2 + variance) / 4)  # M = (sum + difference) / 2
+
+
+def test_the_design_oracle():
+    """Figures of the project's design, made independently of this code."""
+    timeline, fit = fit_rows(MATCH, draw_probability=0.303)
+    found = skills(timeline, fit)
+    assert fit.log_evidence == pytest.approx(-7.174529414, abs=1e-9)
+    assert found["M", 1858] == pytest.approx((1319.49116, 259.43419), abs=1e-5)
+    assert found["M", 1861] == pytest.approx((1327.16163, 271.37388), abs=1e-5)
+
+
+def test_the_factorised_posterior_is_near_the_exact_one_and_overconfident():
+    log_z, mean, sd = quadrature()
+    assert (log_z, mean, sd) == pytest.approx((-6.974859010, 1318.13782, 315.51910), abs=5e-5)
+    timeline, fit = fit_rows(MATCH, draw_probability=0.303)
+    ep_mean, ep_sd = skills(timeline, fit)["M", 1858]
+    assert abs(ep_mean - mean) < 2
+    assert log_z - 0.25 < fit.log_evidence < log_z
+    assert 0.8 * sd < ep_sd < sd
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fixed_point_and_evidence_equal_the_slow_twin(seed):
+    rng = np.random.default_rng(seed)
+    names = "abcde"
+    rows = []
+    for _ in range(25):
+        i, j = rng.choice(5, 2, replace=False)
+        rows.append((int(rng.integers(1900, 1906)), names[i], names[j], int(rng.integers(0, 3))))
+    slow = SlowTTT([Game(w, b, y, o - 1) for y, w, b, o in rows], 1200, 400, 300, 80, margin := 150.0).run()
+    timeline, fit = fit_rows(rows, beta=300, tau=80, draw_margin=margin)
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
+    for (player, year), found in skills(timeline, fit).items():
+        assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
+
+
+def test_three_players_in_three_steps():
+    """Golden numbers of trueskillthroughtime 1.1.0: prior 25, 25/3, beta 25/6, gamma 25/300, one step between games."""
+    from dataclasses import replace
+
+    rows = [(1, "a", "b", 2), (2, "a", "c", 0), (3, "b", "c", 2)]
+    timeline = build_timeline(make_games(rows))
+    timeline = replace(timeline, gap_years=np.minimum(timeline.gap_years, 1.0))
+    params = ttt.Params(prior_mean=25, prior_sd=25 / 3, beta=25 / 6, tau=25 / 300, draw_margin=0)
+    found = skills(timeline, ttt.fit(timeline, params, EXACT))
+    assert found["a", 1] == pytest.approx((25.0002673, 5.41938162), abs=2e-6)
+    assert found["b", 1] == pytest.approx((24.999465, 5.419425831), abs=2e-6)
+    assert found["b", 3] == pytest.approx((25.00053219, 5.41969679), abs=2e-6)
+
+
+def test_two_players_with_one_win_each():
+    """sigma 6, beta 1, no drift: EP log Z -4.054418, sd 2.395 (exact: -3.294499, 4.290)."""
+    _, fit = fit_rows([(1, "a", "b", 2), (1, "b", "a", 2)], prior_sd=6, beta=1, tau=0, draw_margin=0)
+    assert fit.log_evidence == pytest.approx(-4.054418, abs=1e-6)
+    assert fit.sd[0] == pytest.approx(2.395, abs=1e-3)
+
+
+HARD = [
+    ("smallchessbase", 600, 40), ("smallchessbase", 240, 40),
+    ("historical_pre1942.csv.gz", 480, 60), ("historical_pre1942.csv.gz", 240, 60),
+]  # fmt: skip
+
+
+@cache
+def real_timeline(data, name):
+    rows = small_chess_base(data) if name == "smallchessbase" else historical(data, name)
+    return build_timeline(make_games(rows))
+
+
+@cache
+def followed(data, name, beta, tau, accelerate):
+    """A fit to 1e-7 points, and after each of its sweeps the largest true error of the means."""
+    timeline = real_timeline(data, name)
+    params = ttt.Params(beta=beta, tau=tau)
+    truth = ttt.fit(timeline, params, SolverConfig(tol=1e-8)).mean
+    errors = []
+
+    class Followed(ttt.Inference):
+        def sweep(self, pace):
+            done = super().sweep(pace)
+            errors.append(np.abs(self.chain(timeline).mean - truth).max())
+            return done
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ttt, "Inference", Followed)
+        fit = ttt.fit(timeline, params, SolverConfig(tol=1e-7, accelerate=accelerate, max_sweeps=5000))
+    assert len(errors) == fit.status.sweeps
+    return fit, errors
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize(("name", "beta", "tau"), HARD)
+def test_the_estimated_error_bounds_the_true_one(data, name, beta, tau, accelerate):
+    """Weakly tied groups: plain sweeps need hundreds, and their last update says nothing about what is left."""
+    fit, errors = followed(data, name, beta, tau, accelerate)
+    estimates = [remaining for _, remaining in fit.trace]
+    sweeps = next(number for number, remaining in enumerate(estimates, 1) if remaining < 0.01)
+    if accelerate:
+        assert sweeps <= 5
+    for error, remaining in zip(errors[1:sweeps], estimates[1:sweeps], strict=True):
+        if remaining < 1:
+            assert error <= remaining
+
+
+@pytest.mark.parametrize(("name", "beta", "tau"), HARD)
+def test_acceleration_changes_the_way_and_not_the_goal(data, name, beta, tau):
+    fast, _ = followed(data, name, beta, tau, True)
+    plain, _ = followed(data, name, beta, tau, False)
+    assert fast.status.converged
+    assert plain.status.converged
+    assert np.abs(fast.mean - plain.mean).max() < 1e-6
+    assert np.abs(fast.sd - plain.sd).max() < 1e-6
+    assert fast.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_published_sample_has_one_fixed_point_whatever_the_order(data, seed):
+    rows = small_chess_base(data)
+    params = ttt.Params(beta=600, tau=40)
+    truth = skills(*fit_rows(rows, beta=600, tau=40))
+    shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+    timeline = build_timeline(make_games(shuffled))
+    fit = ttt.fit(timeline, params, SolverConfig(tol=0.01))
+    assert fit.status.converged
+    for key, found in skills(timeline, fit).items():
+        assert found == pytest.approx(truth[key], abs=0.01)
+
+
+def test_not_converged_is_said():
+    _, fit = fit_rows(MATCH, solver=SolverConfig(max_sweeps=1))
+    assert not fit.status.converged
+    assert fit.status.sweeps == 1
+
+
+def test_a_start_near_by_saves_sweeps_and_changes_nothing():
+    rng = np.random.default_rng(5)
+    rows = [(int(y), f"p{i}", f"p{(i + k) % 40}", int(o)) for y, i, k, o in zip(
+        rng.integers(1900, 1930, 600), rng.integers(0, 40, 600), rng.integers(1, 39, 600), rng.integers(0, 3, 600),
+        strict=True)]  # fmt: skip
+    timeline = build_timeline(make_games(rows))
+    solver = SolverConfig(tol=1e-6)
+    cold = ttt.fit(timeline, ttt.Params(beta=410), solver)
+    warm = ttt.fit(
+        timeline, ttt.Params(beta=410), solver, start=ttt.fit(timeline, ttt.Params(beta=400), solver)
+    )
+    again = ttt.fit(timeline, ttt.Params(beta=410), solver, start=cold)
+    assert np.abs(warm.mean - cold.mean).max() < 2e-6
+    assert warm.status.sweeps < cold.status.sweeps
+    assert again.status.sweeps <= 2
+
+
+def test_extreme_upsets_stay_finite():
+    """A loss over a gap of 40 beta and such a draw, where other packages give evidence 0 or divide by zero."""
+    rows = [(1, "a", "b", 2)] * 300 + [(1, "b", "c", 2)] * 300 + [(2, "c", "a", 2), (2, "c", "a", 1)]
+    _, fit = fit_rows(rows, beta=25, tau=1, prior_sd=2000, draw_margin=5)
+    assert np.isfinite(fit.log_evidence)
+    assert np.all(np.isfinite(fit.mean))
+    assert np.all(fit.sd > 0)
+    assert fit.status.converged
+
+
+def test_margins_that_contradict_the_games_are_refused():
+    with pytest.raises(ConfigError, match="draw_margin is 0"):
+        fit_rows(MATCH, draw_margin=0)
+    with pytest.raises(ConfigError, match="all games are draws"):
+        fit_rows([(1, "a", "b", 1)])
+
+
+def test_no_drift_joins_all_years():
+    rows = [(1900, "a", "b", 2), (1901, "a", "b", 0), (1905, "b", "a", 1)]
+    timeline, fit = fit_rows(rows, tau=0, draw_margin=100)
+    means = {
+        player: {round(m, 6) for (p, _), (m, _) in skills(timeline, fit).items() if p == player}
+        for player in "ab"
+    }
+    assert all(len(found) == 1 for found in means.values())
+    _, one_year = fit_rows([(1900, *row[1:]) for row in rows], tau=0, draw_margin=100)
+    assert fit.log_evidence == pytest.approx(one_year.log_evidence, abs=1e-8)
+
+
+def test_predicted_outcomes_are_those_of_the_model():
+    side = {"mean": np.array([1300.0]), "sd": np.array([50.0])}
+    other = {"mean": np.array([1200.0]), "sd": np.array([70.0])}
+    params = {"beta": 200.0, "draw_margin": 90.0, "white_advantage": 0.0}
+    loss, draw, win = ttt.predict(params, side, other)[0]
+    variance = 2 * 200**2 + 50**2 + 70**2
+    assert math.log(win) == pytest.approx(tilted(100, variance, 1, 90)[2])
+    assert math.log(draw) == pytest.approx(tilted(100, variance, 0, 90)[2])
+    assert math.log(loss) == pytest.approx(tilted(100, variance, -1, 90)[2])

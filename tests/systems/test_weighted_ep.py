@@ -1,0 +1,349 @@
+"""Weighted EP against a plain twin, TTT, quadrature and its laws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference.weighted_ep_plain import Game, Numbers, beliefs
+from tests.support.builders import EXACT, fit_rows, make_games, skills, small_chess_base
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.systems import weighted_ep
+from ttt_cli.timeline import build_timeline
+
+PARAMS = {
+    "prior_sd": 150, "beta": 180, "draw_margin": 90, "white_advantage": 25,
+    "opponents_pull": 0.6, "fade_per_year": 0.3, "fade_per_game": 0.05,
+}  # fmt: skip
+NUMBERS = {"prior_sd": 150, "beta": 180, "margin": 90, "pull": 0.6, "per_year": 0.3, "per_game": 0.05}
+
+
+def random_rows(seed, games=14, years=4, odds=False):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(games):
+        i, j = rng.choice(4, 2, replace=False)
+        weight = float(rng.choice([1.0, 1.0, 3.0, 0.4]))
+        lead = float(rng.choice([0.0, 80.0, -120.0])) if odds else 0.0
+        outcome = int(rng.integers(0, 3))
+        rows.append((1900 + int(rng.integers(0, years)), "abcd"[i], "abcd"[j], outcome, weight, lead))
+    return rows
+
+
+def fitted(rows, known="known", solver=EXACT, **params):
+    timeline = build_timeline(make_games(rows), colours=known)
+    return timeline, weighted_ep.fit(timeline, weighted_ep.Params(**{**PARAMS, **params}), solver)
+
+
+def around(timeline, fit):
+    """{(player, year): (mean, sd, mean before, sd before)}."""
+    chain = fit.chains["skill"]
+    columns = (chain.mean, chain.sd, chain.before_mean, chain.before_sd)
+    return {
+        (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): tuple(
+            c[i] for c in columns
+        )
+        for i in range(timeline.n_nodes)
+    }
+
+
+def assert_same(one, other, near=1e-7):
+    for name in ("mean", "sd", "before_mean", "before_sd"):
+        assert getattr(one.chains["skill"], name) == pytest.approx(
+            getattr(other.chains["skill"], name), abs=near
+        )
+    assert one.log_evidence == pytest.approx(other.log_evidence, abs=near)
+
+
+@pytest.mark.parametrize("known", ["known", "unknown"])
+@pytest.mark.parametrize("seed", range(2))
+def test_all_beliefs_equal_the_plain_twin(seed, known):
+    rows = random_rows(seed, odds=True)
+    timeline, fit = fitted(rows, known)
+    games = [Game(w, b, y, o - 1, n, lead * fit.elo_unit) for y, w, b, o, n, lead in rows]
+    slow = beliefs(games, Numbers(**NUMBERS, advantage=25, colours=known == "known"))
+    found = around(timeline, fit)
+    assert found.keys() == slow.keys()
+    for key, numbers in found.items():
+        mean, sd, before, before_sd = slow[key]
+        assert numbers == pytest.approx((1200 + mean, sd, 1200 + before, before_sd), abs=1e-6), key
+
+
+@pytest.mark.parametrize("advantage", [0, 40])
+def test_without_fading_and_pull_one_period_is_one_of_ttt(advantage):
+    rows = [(1900, w, b, o, max(n, 1.0)) for _, w, b, o, n, _ in random_rows(3, games=25)]
+    common = {"prior_sd": 150, "beta": 180, "draw_margin": 90, "white_advantage": advantage}
+    none = {"opponents_pull": 0, "fade_per_year": 0, "fade_per_game": 0}
+    _, weighted = fit_rows(rows, "weighted-ep", **common, **none)
+    _, through_time = fit_rows(rows, "ttt", tau=0, **common)
+    assert weighted.mean == pytest.approx(through_time.mean, abs=1e-7)
+    assert weighted.sd == pytest.approx(through_time.sd, abs=1e-7)
+
+
+def test_without_fading_all_periods_are_as_one():
+    rows = [row[:5] for row in random_rows(4, games=20)]
+    never = {"fade_per_year": 0, "fade_per_game": 0}
+    apart, together = fitted(rows, **never), fitted([(1903, *row[1:]) for row in rows], **never)
+    last = skills(*together)
+    for (player, year), found in skills(*apart).items():
+        if year == max(row[0] for row in rows):
+            assert found == pytest.approx(last[player, 1903], abs=1e-7)
+
+
+def grid_posterior(factors, prior_sd, beta, margin, players):
+    """Means and sds under prior times powers of likelihoods, factors (i, j, outcome of i, power), by quadrature."""
+    from scipy.special import ndtr
+
+    node, weight = np.polynomial.hermite_e.hermegauss(50)
+    at = np.meshgrid(*[prior_sd * node] * players, indexing="ij")
+    mass = np.ones(())
+    for _ in range(players):
+        mass = np.multiply.outer(mass, weight)
+    for i, j, outcome, power in factors:
+        low, high = ((s * margin - at[i] + at[j]) / (math.sqrt(2) * beta) for s in (-1, 1))
+        mass = mass * (ndtr(low), ndtr(high) - ndtr(low), 1 - ndtr(high))[outcome] ** power
+    mass = mass / mass.sum()
+    means = [float((mass * s).sum()) for s in at]
+    return means, [math.sqrt(float((mass * s * s).sum()) - m * m) for s, m in zip(at, means, strict=True)]
+
+
+def test_a_faded_game_is_that_power_of_what_a_whole_one_says():
+    """Exact moments of the whole game by quadrature."""
+    rows = [(1900, "a", "b", 2), (1902, "a", "c", 1)]
+    chain = fitted(rows, opponents_pull=0, white_advantage=0)[1].chains["skill"]
+    means, sds = grid_posterior([(0, 1, 2, 1.0)], 150, 180, 90, 2)
+    power = math.exp(-0.6)
+    precision = 150**-2 + power * (sds[0] ** -2 - 150**-2)
+    assert chain.before_sd[2] == pytest.approx(precision**-0.5, abs=1e-6)
+    assert chain.before_mean[2] == pytest.approx(1200 + power * means[0] / sds[0] ** 2 / precision, abs=1e-6)
+
+
+def test_the_beliefs_are_close_to_the_posterior_under_powers_of_the_likelihood():
+    """Three players, two decades old games: factors between them and their powers cost a few per cent of a sd."""
+    rows = [(1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1902, "a", "b", 1)]
+    _, fit = fitted(rows, opponents_pull=0, white_advantage=0, fade_per_game=0)
+    old, recent = math.exp(-0.6), math.exp(-0.3)
+    factors = [(0, 1, 2, old), (1, 2, 1, old), (2, 0, 0, recent), (0, 1, 1, 1.0)]
+    means, sds = grid_posterior(factors, 150, 180, 90, 3)
+    for node, player in ((-2, 0), (-1, 1)):
+        assert fit.mean[node] == pytest.approx(1200 + means[player], abs=0.03 * sds[player])
+        assert fit.sd[node] == pytest.approx(sds[player], rel=0.03)
+
+
+def swapped(rows):
+    return [(year, black, white, 2 - outcome, n, -lead) for year, white, black, outcome, n, lead in rows]
+
+
+def test_swapped_colours_and_results_with_the_opposite_advantage_are_the_same():
+    rows = random_rows(5, odds=True)
+    assert_same(fitted(rows)[1], fitted(swapped(rows), white_advantage=-25)[1])
+
+
+def test_renamed_players_are_the_same_players():
+    rows = random_rows(6)
+    other = {"a": "d", "b": "a", "c": "b", "d": "c"}
+    one = around(*fitted(rows))
+    two = around(*fitted([(y, other[w], other[b], *rest) for y, w, b, *rest in rows]))
+    assert all(two[other[name], year] == pytest.approx(one[name, year], abs=1e-7) for name, year in one)
+
+
+@pytest.mark.parametrize("known", ["known", "unknown"])
+def test_a_weight_is_so_many_equal_games(known):
+    rows = [(*row[:4], 1.0, row[5]) for row in random_rows(7)]
+    heavy = [(*row[:4], 3.0, row[5]) for row in rows]
+    assert_same(fitted(rows * 3, known)[1], fitted(heavy, known)[1])
+
+
+def test_odds_are_a_lead_of_who_receives_them():
+    rows = [(1900, "a", "b", o, 1.0, -200.0) for o in (0, 1, 2)]
+    given = fitted(rows, white_advantage=0)[1]
+    white = fitted([row[:5] for row in rows], white_advantage=-200 * given.elo_unit)[1]
+    assert given.mean[0] > 1220
+    assert_same(given, white)
+
+
+def test_beliefs_only_look_back():
+    rows = random_rows(8, years=6)
+    all_games, early = around(*fitted(rows)), around(*fitted([row for row in rows if row[0] < 1904]))
+    for key, found in early.items():
+        assert all_games[key] == pytest.approx(found, abs=1e-7)
+
+
+def test_years_without_games_only_make_games_older():
+    rows = random_rows(9, years=2)
+    later = [(row[0] + 5 * (row[0] > 1900), *row[1:]) for row in rows]
+    near, far = around(*fitted(rows, fade_per_year=0.6)), around(*fitted(later, fade_per_year=0.1))
+    for (name, year), found in near.items():
+        assert far[name, year + 5 * (year > 1900)] == pytest.approx(found, abs=1e-7)
+
+
+def test_games_fade_with_time_and_with_later_games():
+    rows = [(1900, "a", "b", 2), (1910, "a", "c", 1), (1910, "b", "d", 1)]
+    chain = fitted(rows, opponents_pull=0, white_advantage=0)[1].chains["skill"]
+    idle = chain.before_mean[2] - 1200, chain.before_sd[2]
+    assert 0 < idle[0] < chain.mean[0] - 1200
+    assert chain.sd[0] < idle[1] < 150
+    busy = [*rows, *[(1905, "a", "c", o) for o in (0, 2)] * 20]
+    with_games = fitted(busy, opponents_pull=0, white_advantage=0)[1].chains["skill"]
+    assert with_games.before_mean[4] < chain.before_mean[2]
+
+
+def test_what_is_forgotten_leaves_the_prior():
+    rows = [(1700, "a", "b", 2), (1900, "a", "b", 1)]
+    chain = fitted(rows, opponents_pull=0)[1].chains["skill"]
+    assert chain.before_mean[2:] == pytest.approx([1200, 1200])
+    assert chain.before_sd[2:] == pytest.approx([150, 150])
+
+
+def test_prior_means_are_drawn_to_the_opponents():
+    """c and d have drawn with nobody but the strong and the weak player."""
+    rows = [*[(1900, "a", "b", 2)] * 10, (1900, "a", "c", 1), (1900, "b", "d", 1)]
+    apart = [
+        np.subtract(*fitted(rows, opponents_pull=p, white_advantage=0)[1].mean[[2, 3]]) for p in (0, 0.5, 0.9)
+    ]
+    assert 0 < apart[0] < apart[1] < apart[2]
+
+
+@pytest.mark.parametrize("pull", [0, 0.5, 0.95])
+def test_the_average_player_stays_at_the_prior_mean(pull):
+    """Exactly so while all games are whole for both players; opponents are better than players on average."""
+    rows = [*[(1900, "a", name, 2) for name in "bcdef"] * 2, (1900, "b", "c", 1)]
+    mean = fitted(rows, opponents_pull=pull)[1].mean
+    assert mean.mean() == pytest.approx(1200, abs=1e-7)
+    assert mean[0] > 1250
+
+
+def test_the_evidence_is_that_of_the_predictions_before():
+    rows = random_rows(10, odds=True)
+    timeline, fit = fitted(rows, white_advantage=0)
+    total = 0.0
+    before = around(timeline, fit)
+    for year, white, black, outcome, n, lead in rows:
+        (_, _, mw, sw), (_, _, mb, sb) = before[white, year], before[black, year]
+        sides = (
+            {"mean": np.array([m]), "sd": np.array([s])}
+            for m, s in ((mw + lead * fit.elo_unit, sw), (mb, sb))
+        )
+        total += n * math.log(weighted_ep.predict(fit.params, *sides)[0, outcome])
+    assert fit.log_evidence == pytest.approx(total, abs=1e-9)
+    assert fit.leave_one_out == fit.log_evidence
+
+
+def test_nodes_without_games_hold_what_is_foreseen():
+    rows = [*random_rows(11, years=5), (1904, "new", "a", 2, 1.0, 0.0)]
+    timeline, fit = fitted(rows)
+    known = known_before(timeline, len(timeline.periods) - 1, len(timeline.periods))
+    ahead = weighted_ep.fit(known, weighted_ep.Params(**PARAMS), EXACT)
+    last = slice(int(timeline.node_start[-2]), None)
+    assert ahead.mean[last] == pytest.approx(fit.chains["skill"].before_mean[last], abs=1e-9)
+    assert ahead.sd[last] == pytest.approx(fit.chains["skill"].before_sd[last], abs=1e-9)
+    newcomer = timeline.n_nodes - 1
+    assert (ahead.mean[newcomer], ahead.sd[newcomer]) == (1200, 150)
+
+
+def test_no_games_at_all():
+    timeline, fit = fitted([])
+    assert timeline.n_nodes == 0
+    assert fit.status.converged
+    assert fit.log_evidence == 0
+    params = weighted_ep.Params(fade_per_year=0, opponents_pull=0)
+    assert set(weighted_ep.gradient(timeline, params, weighted_ep.fit(timeline, params, EXACT)).values()) == {
+        0.0
+    }
+
+
+def test_idle_years_lead_from_one_belief_to_the_next():
+    rows = [(1900, "a", "b", 2), (1904, "a", "b", 1)]
+    chain = fitted(rows)[1].chains["skill"]
+    slope, rise, bend, *_ = chain.bridge(np.array([0]), np.array([2]), np.array([4.0]))
+    assert (slope[0], bend[0]) == (0, 0)
+    assert chain.sd[0] ** 2 + rise[0] == pytest.approx(chain.before_sd[2] ** 2)
+    told = (150**2 - chain.sd[2:] ** 2) / (chain.sd[2:] * 150) ** 2 * math.exp(-0.3)
+    assert np.hypot(chain.sd[2:], chain.drift[2:]) == pytest.approx((150**-2 + told) ** -0.5)
+
+
+def test_a_lead_of_two_hundred_points_is_worth_three_quarters():
+    params = {**weighted_ep.Params().model_dump(), "draw_margin": 100.0}
+    sure = [{"mean": np.array([m]), "sd": np.array([1e-9])} for m in (1400.0, 1200.0)]
+    loss, draw, win = weighted_ep.predict(params, *sure)[0]
+    assert loss + draw + win == pytest.approx(1)
+    assert win + draw / 2 == pytest.approx(0.76, abs=0.015)
+
+
+def test_slopes_are_those_of_the_evidence():
+    rows = random_rows(12)
+    timeline, fit = fitted(rows)
+    params = weighted_ep.Params(**PARAMS)
+    slopes = weighted_ep.gradient(timeline, params, fit)
+    for key in ("prior_sd", "white_advantage", "opponents_pull", "fade_per_game"):
+        step = 0.01 * PARAMS[key]
+        ends = (fitted(rows, **{key: PARAMS[key] + d})[1].log_evidence for d in (step, -step))
+        assert slopes[key] == pytest.approx(np.subtract(*ends) / (2 * step), rel=2e-3), key
+
+
+def test_the_remaining_error_bounds_the_true_one(data):
+    """A series of 399 games, a sd of one game that is small beside the prior's."""
+    timeline = build_timeline(make_games(small_chess_base(data)))
+    for asked in ({}, {"beta": 100, "prior_sd": 200}, {"opponents_pull": 0.95, "fade_per_year": 0.02}):
+        params = weighted_ep.Params(**asked)
+        exact = weighted_ep.fit(timeline, params, SolverConfig(tol=1e-8))
+        loose = weighted_ep.fit(timeline, params, SolverConfig())
+        assert exact.status.converged
+        assert np.abs(loose.mean - exact.mean).max() < loose.status.remaining_error < 0.01
+        assert len(loose.trace) == loose.status.sweeps < 100
+
+
+def test_plain_sweeps_end_at_the_same_fixed_point_and_say_when_they_do_not():
+    rows = random_rows(13)
+    fast, plain = (fitted(rows, solver=SolverConfig(tol=1e-8, accelerate=a))[1] for a in (True, False))
+    assert_same(fast, plain, near=1e-6)
+    assert fast.status.sweeps < plain.status.sweeps
+    cut = fitted(rows, solver=SolverConfig(tol=1e-8, max_sweeps=2))[1]
+    assert not cut.status.converged
+    assert cut.status.remaining_error > 1e-8
+
+
+def test_two_peaks_are_skipped_and_counted():
+    params = {"beta": 20, "prior_sd": 5, "white_advantage": 500, "draw_margin": 10}
+    fit = fitted([(1900, "a", "b", 1)], "unknown", SolverConfig(max_sweeps=20), **params)[1]
+    assert (fit.status.converged, fit.status.skipped_sites) == (False, 1)
+    assert fit.sd == pytest.approx([5, 5])
+
+
+def test_sweeps_are_told_one_after_the_other():
+    told = []
+    timeline = build_timeline(make_games(random_rows(14)))
+    weighted_ep.fit(timeline, weighted_ep.Params(), EXACT, on_sweep=lambda sweep, *_: told.append(sweep))
+    assert told == list(range(1, len(told) + 1))
+    assert len(told) > 8
+
+
+def test_all_games_drawn_give_no_margin():
+    with pytest.raises(ConfigError, match="all games are draws"):
+        fit_rows([(1900, "a", "b", 1)], "weighted-ep")
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.integers(1850, 1950), st.permutations("abcde"), st.integers(0, 2), st.floats(0.01, 500)),
+        min_size=1,
+        max_size=12,
+    ),
+    st.floats(0, 0.97),
+    st.floats(0, 3),
+    st.floats(0, 1),
+)
+def test_every_history_has_a_fixed_point(history, pull, per_year, per_game):
+    rows = [(year, names[0], names[1], outcome, weight) for year, names, outcome, weight in history]
+    params = {"opponents_pull": pull, "fade_per_year": per_year, "fade_per_game": per_game}
+    fit = fitted(rows, solver=SolverConfig(), **params)[1]
+    assert fit.status.converged
+    assert np.isfinite([fit.mean, fit.sd]).all()
+    assert (fit.sd <= 150 + 1e-9).all()

@@ -1,0 +1,285 @@
+"""WHR against two other packages, dense matrices, integration and laws."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import betaln
+
+from tests.reference import whr_plain
+from tests.support.builders import EXACT, fit_rows, make_games, skills
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.forecast.predict import known_before
+from ttt_cli.systems import whr
+from ttt_cli.timeline import build_timeline
+
+SCALE = 400 / math.log(10)
+PLAIN = {"prior_mean": 0, "virtual_draws": 1, "tau": math.sqrt(5000)}
+
+DECIDED = [
+    (1900, "a", "b", 2), (1900, "a", "b", 2), (1900, "b", "c", 2), (1901, "b", "a", 2), (1901, "c", "a", 0),
+    (1903, "c", "b", 2), (1903, "a", "c", 2), (1903, "d", "b", 0), (1904, "d", "a", 0),
+]  # fmt: skip
+DRAWN = [(1900, "a", "b", 1), (1904, "c", "d", 1), (1903, "b", "c", 1)]
+
+
+def test_decided_games_as_in_other_packages():
+    """Ratings: whr 2.2.0 (w2=5000, virtual_games=2) and whole-history-rating 3.7.1 (w2=5000, initial_prior_wins=1,
+    hessian_damping=0), which agree to 1e-12, after 2,000 iterations, a time step a year. Uncertainties, of one player
+    with the others known: whole-history-rating 3.7.1, variances in natural units.
+    """
+    golden = {
+        ("a", 1900): (178.3299392939561, 0.7224876455680859),
+        ("a", 1901): (174.32376375032624, 0.7422297308047957),
+        ("a", 1903): (193.35583669496185, 0.9293852522452409),
+        ("a", 1904): (196.8408569540412, 1.060271254001996),
+        ("b", 1900): (35.94449388224126, 0.5892398352327691),
+        ("b", 1901): (46.17073647105103, 0.6378288220407184),
+        ("b", 1903): (27.681068833439763, 0.7753555857132735),
+        ("c", 1900): (-64.40274559309869, 0.8371901778850166),
+        ("c", 1901): (-59.33121741541964, 0.8615454408006256),
+        ("c", 1903): (-37.290432276726065, 0.960887893988469),
+        ("d", 1903): (-144.02162308456278, 1.378764488345419),
+        ("d", 1904): (-147.5066433436421, 1.4942127897314512),
+    }
+    found = skills(*fit_rows(DECIDED, "whr", deviations="own", **PLAIN))
+    assert found.keys() == golden.keys()
+    for node, (mean, variance) in golden.items():
+        assert found[node][0] == pytest.approx(mean, abs=1e-6)
+        assert found[node][1] == pytest.approx(SCALE * math.sqrt(variance), abs=1e-3)
+
+
+def test_draws_as_halves_as_in_another_package():
+    """whr 2.2.0, w2=5000, virtual_games=2, 2,000 iterations, a time step a year."""
+    golden = {
+        ("a", 1900): 158.87089508807045, ("a", 1901): 156.78703933822055, ("a", 1903): 177.75747854401604,
+        ("a", 1904): 181.97842510192027, ("b", 1900): 38.52529993411165, ("b", 1901): 46.06481066236698,
+        ("b", 1903): 23.48745118201457, ("c", 1900): -69.97735711034379, ("c", 1901): -65.65981114589269,
+        ("c", 1903): -44.50648898562266, ("c", 1904): -47.618650779993516, ("d", 1903): -122.84986325056285,
+        ("d", 1904): -123.95864801409625,
+    }  # fmt: skip
+    timeline, fit = fit_rows([*DECIDED, *DRAWN], "whr", draws="halves", **PLAIN)
+    found = {node: mean for node, (mean, _) in skills(timeline, fit).items()}
+    assert found == pytest.approx(golden, abs=1e-6)
+    assert math.isnan(fit.log_evidence)
+    assert math.isnan(fit.leave_one_out)
+    assert whr.gradient(timeline, whr.Params(), fit) == {}
+
+
+def random_rows(seed, players=4, games=14):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(games):
+        i, j = rng.choice(players, 2, replace=False)
+        weight, odds = float(rng.choice([0.5, 1, 3])), float(rng.choice([0.0, 0.0, -163.0]))
+        rows.append((1900 + int(rng.integers(0, 5)), f"p{i}", f"p{j}", int(rng.integers(0, 3)), weight, odds))
+    return rows
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["margin", "halves"]))
+def test_it_is_the_maximum_with_the_inverse_of_dense_algebra(seed, draws):
+    rows = random_rows(seed)
+    numbers = {"tau": 50, "virtual_draws": 1.5, "white_advantage": 25.0, "draws": draws}
+    timeline, fit = fit_rows(rows, "whr", draw_margin=90, prior_mean=700, **numbers)
+    in_points = [(*row[:5], fit.elo_unit * row[5]) for row in rows]
+    expected, evidence = whr_plain.whr(in_points, prior_mean=700, margin=90, **numbers)
+    assert fit.status.converged
+    found = skills(timeline, fit)
+    assert found.keys() == expected.keys()
+    for node, value in expected.items():
+        assert found[node] == pytest.approx(value, abs=1e-4)
+    if draws == "margin":
+        assert fit.log_evidence == pytest.approx(evidence, abs=1e-6)
+
+
+@pytest.mark.parametrize(("weight", "tolerance"), [(1.0, 0.07), (50.0, 0.03)])
+def test_the_evidence_is_near_the_integral_and_nearer_with_more_games(weight, tolerance):
+    """Two players in one year: the integral over both ratings, by the trapezoidal rule."""
+    rows = [(1900, *row, weight) for row in (("a", "b", 2), ("a", "b", 1), ("b", "a", 2))]
+    history = whr_plain.History(rows, tau=50, virtual_draws=3.0, margin=100)
+    axis = np.linspace(-6, 6, 161)
+    density = [[math.exp(history.log_density(np.array([x, y])) + 3 * weight) for x in axis] for y in axis]
+    integral = math.log(np.sum(density) * (axis[1] - axis[0]) ** 2) - 3 * weight
+    fit = fit_rows(rows, "whr", virtual_draws=3, draw_margin=100)[1]
+    assert fit.log_evidence == pytest.approx(integral, abs=tolerance)
+
+
+def test_outcomes_add_up_to_one_but_for_laplace():
+    """The evidences of one game's outcomes are short by what Laplace loses of two priors."""
+    total = sum(
+        math.exp(fit_rows([(1900, "a", "b", outcome)], "whr", draw_margin=120)[1].log_evidence)
+        for outcome in range(3)
+    )
+    lost = -2.4 * math.log(2) + 0.5 * math.log(4 * math.pi / 1.2) - betaln(1.2, 1.2)
+    assert lost == pytest.approx(-0.1016, abs=1e-3)
+    assert math.log(total) == pytest.approx(2 * lost, abs=0.05)
+
+
+@pytest.mark.parametrize("colours", ["known", "unknown"])
+def test_the_gradient_is_the_slope_of_the_evidence(colours):
+    timeline = build_timeline(make_games(random_rows(8, games=30)), colours=colours)
+    params = whr.Params(draw_margin=80, tau=60, white_advantage=30)
+    found = whr.gradient(timeline, params, whr.fit(timeline, params, EXACT))
+    for key, step in {
+        "prior_mean": 1,
+        "virtual_draws": 1e-3,
+        "tau": 0.05,
+        "draw_margin": 0.05,
+        "white_advantage": 0.05,
+    }.items():
+        low, high = (
+            whr.fit(timeline, params.model_copy(update={key: getattr(params, key) + side * step}), EXACT)
+            for side in (-1, 1)
+        )
+        assert found[key] == pytest.approx(
+            (high.log_evidence - low.log_evidence) / (2 * step), rel=1e-4, abs=1e-9
+        )
+    share = params.model_copy(update={"draw_margin": "auto", "draw_probability": 0.3})
+    slope = whr.gradient(timeline, share, whr.fit(timeline, share, EXACT))["draw_probability"]
+    low, high = (
+        whr.fit(timeline, share.model_copy(update={"draw_probability": 0.3 + side * 1e-4}), EXACT)
+        for side in (-1, 1)
+    )
+    assert slope == pytest.approx((high.log_evidence - low.log_evidence) / 2e-4, rel=1e-4)
+
+
+def test_leave_one_out_is_near_the_real_thing():
+    """Each game foreseen by a fit of all others, integrated over its lead with the whole covariance."""
+    rows = [row[:4] for row in random_rows(9, games=40)]
+    numbers = {"tau": 40, "virtual_draws": 2.0, "margin": 100}
+    total = 0.0
+    for g in range(len(rows)):
+        ends = [(row[0], row[1], row[2], row[3], 1e-9 if i == g else 1.0) for i, row in enumerate(rows)]
+        history = whr_plain.History(ends, **numbers)
+        r = history.maximum()
+        covariance = np.linalg.inv(history.derivatives(r)[1])
+        i, j, *_ = history.games[g]
+        sd = math.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+        places, shares = np.polynomial.hermite_e.hermegauss(30)
+        lead = r[i] - r[j] + sd * places
+        p = whr_plain.outcome_probability(rows[g][3], lead, 100 / SCALE)
+        total += math.log(p @ shares / shares.sum())
+    fit = fit_rows(rows, "whr", tau=40, virtual_draws=2, draw_margin=100)[1]
+    assert fit.leave_one_out == pytest.approx(total, abs=0.02)
+
+
+def test_a_group_tied_by_few_games_has_large_deviations():
+    pairs = [(f"{group}{i}", f"{group}{j}") for group in "mx" for i in range(6) for j in range(i)]
+    rows = [(1880, white, black, 1, 20.0) for white, black in pairs]
+    rows += [(1880, "m0", f"known{k}", 1, 20.0) for k in range(12)]
+    exact, own = (
+        fit_rows(rows, "whr", virtual_draws=3, draw_margin=100, deviations=kind) for kind in ("exact", "own")
+    )
+    apart = skills(*exact)["x1", 1880][1]
+    assert apart == pytest.approx(
+        whr_plain.whr(rows, tau=71.5, virtual_draws=3, margin=100)[0]["x1", 1880][1], abs=1e-3
+    )
+    assert apart > 2 * skills(*own)["x1", 1880][1]
+
+
+def test_a_weight_is_so_many_games_and_swapped_colours_turn_nothing():
+    rows = [row[:4] for row in random_rows(10)]
+    heavy = fit_rows([(*row, 2.0) for row in rows], "whr")
+    swapped = fit_rows(
+        [(year, black, white, 2 - outcome) for year, white, black, outcome in rows for _ in range(2)], "whr"
+    )
+    for node, value in skills(*heavy).items():
+        assert skills(*swapped)[node] == pytest.approx(value, abs=1e-6)
+    assert heavy[1].log_evidence == pytest.approx(swapped[1].log_evidence, abs=1e-8)
+    assert heavy[1].leave_one_out == pytest.approx(swapped[1].leave_one_out, abs=1e-8)
+
+
+def test_the_mean_of_the_prior_moves_all_and_odds_are_an_advantage():
+    rows = [row[:4] for row in random_rows(11)]
+    base = fit_rows(rows, "whr")[1]
+    moved = fit_rows(rows, "whr", prior_mean=2200)[1]
+    assert moved.mean - base.mean == pytest.approx(np.full(len(base.mean), 1000))
+    assert moved.log_evidence == pytest.approx(base.log_evidence, abs=1e-9)
+    by_odds = fit_rows([(*row, 1.0, 35.0) for row in rows], "whr")[1]
+    advantage = 35 * by_odds.elo_unit
+    assert fit_rows(rows, "whr", white_advantage=advantage)[1].mean == pytest.approx(by_odds.mean)
+
+
+def test_what_is_foreseen_is_the_last_rating_less_certain_and_the_prior_for_newcomers():
+    rows = [*random_rows(12), (1909, "p0", "new", 2), (1909, "p1", "p2", 1)]
+    timeline = build_timeline(make_games(rows))
+    last = len(timeline.periods) - 1
+    fit = whr.fit(known_before(timeline, last, last + 1), whr.Params(tau=50), EXACT)
+    seen = timeline.until(last)
+    before = whr.fit(seen, whr.Params(tau=50), EXACT)
+    assert fit.mean[: seen.n_nodes] == pytest.approx(before.mean, abs=1e-7)
+    assert fit.sd[: seen.n_nodes] == pytest.approx(before.sd, abs=1e-7)
+    for i in range(seen.n_nodes, timeline.n_nodes):
+        earlier = timeline.previous[i]
+        if earlier < 0:
+            assert (fit.mean[i], fit.sd[i]) == (
+                pytest.approx(1200),
+                pytest.approx(SCALE * math.sqrt(2 / 1.2)),
+            )
+        else:
+            assert fit.mean[i] == pytest.approx(before.mean[earlier], abs=1e-7)
+            spread = before.sd[earlier] ** 2 + 50**2 * timeline.gap_years[i]
+            assert fit.sd[i] == pytest.approx(math.sqrt(spread), abs=1e-6)
+    again = whr.fit(timeline, whr.Params(tau=50), EXACT, start=fit)
+    assert again.mean == pytest.approx(whr.fit(timeline, whr.Params(tau=50), EXACT).mean, abs=1e-7)
+
+
+@pytest.mark.parametrize("deviations", ["exact", "own"])
+def test_nothing_to_learn_from_gives_nothing(deviations):
+    timeline = build_timeline(make_games([]))
+    fit = whr.fit(timeline, whr.Params(deviations=deviations), EXACT)
+    assert fit.status.converged
+    assert len(fit.mean) == len(fit.sd) == 0
+    assert deviations == "own" or fit.log_evidence == fit.leave_one_out == 0
+
+
+def test_a_margin_that_the_games_exclude_is_told():
+    drawn = [(1900, "a", "b", 1), (1900, "a", "b", 2)]
+    with pytest.raises(ConfigError, match="draw_margin is 0, but there are drawn games"):
+        fit_rows(drawn, "whr", draw_margin=0)
+    with pytest.raises(ConfigError, match="all games are draws"):
+        fit_rows(drawn[:1], "whr")
+    fit_rows(drawn, "whr", draw_margin=0, draws="halves")
+
+
+def test_predictions_are_those_of_the_ratings():
+    white, black = ({"mean": np.array([mean]), "sd": np.array([90.0])} for mean in (1400.0, 1250.0))
+    params = {"draw_margin": 80.0, "white_advantage": 30.0, "draws": "margin"}
+    found = whr.predict(params, white, black)
+    expected = [whr_plain.outcome_probability(o, 180 / SCALE, 80 / SCALE) for o in range(3)]
+    assert found[0] == pytest.approx(expected)
+    halves = whr.predict({**params, "draws": "halves"}, white, black)
+    assert halves.sum() == pytest.approx(1)
+    assert halves[0] @ [0, 0.5, 1] == pytest.approx(whr_plain.logistic(180 / SCALE))
+
+
+def test_a_fit_cut_short_says_how_far_it_is():
+    rows = random_rows(13, players=8, games=60)
+    timeline = build_timeline(make_games(rows))
+    best = whr.fit(timeline, whr.Params(), EXACT)
+    seen = []
+    for sweeps in (1, 2, 3):
+        solver = EXACT.model_copy(update={"max_sweeps": sweeps})
+        fit = whr.fit(timeline, whr.Params(), solver, on_sweep=lambda *told: seen.append(told))
+        error = np.abs(fit.mean - best.mean).max()
+        assert fit.status.sweeps == len(fit.trace) == sweeps
+        assert not fit.status.converged
+        assert 0.9 * error <= fit.status.remaining_error < 3 * error
+        assert seen[-1] == (sweeps, *fit.trace[-1])
+    assert best.status.converged
+    assert best.status.remaining_error < 1e-9
+    assert [row[1] for row in best.trace] == sorted((row[1] for row in best.trace), reverse=True)
+
+
+@pytest.mark.parametrize("score", [1.0, 1e5])
+def test_the_most_lopsided_results_have_a_maximum(score):
+    """Won by everybody against the next, nothing but a trace of virtual games the other way: 7 players, 5 years."""
+    rows = [(1900 + y, f"p{i}", f"p{i + 1}", 2, score) for i in range(6) for y in range(5)]
+    timeline, fit = fit_rows(rows, "whr", virtual_draws=1e-3, draw_margin=0)
+    assert fit.status.converged
+    means = [skills(timeline, fit)[f"p{i}", 1904][0] for i in range(7)]
+    assert means == sorted(means, reverse=True)
+    assert np.isfinite(fit.sd).all()

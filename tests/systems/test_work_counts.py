@@ -1,0 +1,138 @@
+"""How much work a fit is: sweeps, passes over the games, steps of the joint solution, bytes. Counts only, no clock.
+
+The limits are what was counted when they were written, with a little room for other processors and versions of numpy,
+whose rounding and random numbers may differ. What does more work than this has become slower.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.games.read import read_games
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.kernels.ep import joint_means as joint
+from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.systems import registry
+from ttt_cli.timeline import build_timeline
+
+SAMPLE = Path(__file__).parents[2] / "sample_pgn" / "classics.pgn"
+PLANS: dict[str, dict[str, Any]] = {
+    "weak ties": {"games": 4000, "players": 400, "years": 40, "circles": 20, "travel": 0.01, "seed": 1},
+    "many nodes": {"games": 20_000, "players": 10_000, "years": 40, "circles": 200, "seed": 1},
+    "many games": {"games": 20_000, "players": 60, "years": 10, "circles": 1, "seed": 1},
+}
+SWEEP = {"ttt": ttt, "ttt-d": ttt_d}
+ONE_THREAD = SolverConfig(threads=1)
+SPARE = 1 << 16  # bytes that do not depend on the games
+
+# History to model to (sweeps, passes over the periods, steps of the joint solution).
+# TTT-D passes over the nodes without their games, too, to normalise its evidence.
+MOST = {
+    "classics": {"ttt": (3, 6, 60), "ttt-d": (6, 30, 132)},
+    "weak ties": {"ttt": (3, 6, 42), "ttt-d": (5, 24, 70)},
+    "many nodes": {"ttt": (3, 6, 32), "ttt-d": (5, 26, 66)},
+    "many games": {"ttt": (3, 6, 48), "ttt-d": (5, 18, 86)},
+}
+PER_GAME = {"ttt": 70, "ttt-d": 70}  # bytes, while equal games are merged
+PER_PAIR = {"ttt": 84, "ttt-d": 136}  # bytes of the fit that follows
+PER_NODE = {"ttt": 200, "ttt-d": 750}
+CASES = [(name, model) for name in MOST for model in SWEEP]
+
+
+@pytest.fixture(scope="module")
+def games():
+    drawn = {name: simulate(Plan(**plan)).games() for name, plan in PLANS.items()}
+    return {"classics": read_games([SAMPLE]), **drawn}
+
+
+@pytest.fixture(scope="module")
+def timelines(games):
+    return {name: build_timeline(table) for name, table in games.items()}
+
+
+class Calls:
+    """Stands in for functions and counts their calls."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._patch = monkeypatch
+        self.of: dict[str, int] = {}
+
+    def count(self, module: Any, name: str) -> None:
+        function = getattr(module, name)
+        self.of[name] = 0
+
+        def counted(*args: Any) -> Any:
+            self.of[name] += 1
+            return function(*args)
+
+        self._patch.setattr(module, name, counted)
+
+
+def fitted(timeline, name, solver=ONE_THREAD, **keys):
+    model = registry.load(name)
+    return model.fit(timeline, model.Params(), solver, **keys)
+
+
+def peak_bytes(work) -> int:
+    """The most bytes held at once beyond those held before, by work that is done for the second time."""
+    work()  # may load kernels
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        work()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("name", "model"), CASES)
+def test_sweeps_passes_and_steps_did_not_grow(timelines, name, model, monkeypatch):
+    calls = Calls(monkeypatch)
+    calls.count(SWEEP[model], "sweep")
+    calls.count(joint, "meet")
+    found = fitted(timelines[name], model)
+    assert found.status.converged
+    sweeps, passes, steps = MOST[name][model]
+    assert found.status.sweeps <= sweeps
+    assert 2 * found.status.sweeps <= calls.of["sweep"] <= passes
+    assert 0 < calls.of["meet"] <= steps
+
+
+def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):
+    timeline = timelines["many games"]
+    calls = Calls(monkeypatch)
+    calls.count(ttt, "sweep")
+    calls.count(ttt, "game_evidence")
+    plain = SolverConfig(threads=1, accelerate=False, tol=1e-300, max_sweeps=5)
+    fitted(timeline, "ttt", plain)
+    assert calls.of == {"sweep": 2 * 5, "game_evidence": 1}
+    pairs = merge_games(timeline, colours=False)
+    assert len(pairs) <= 0.21 * timeline.n_games  # a site is held and updated once for all equal games
+
+
+@pytest.mark.parametrize("model", SWEEP)
+def test_a_fit_that_starts_at_the_end_has_little_to_do(timelines, model):
+    timeline = timelines["weak ties"]
+    assert fitted(timeline, model, start=fitted(timeline, model)).status.sweeps <= 2
+
+
+@pytest.mark.parametrize(("name", "model"), CASES)
+def test_the_memory_of_a_fit_did_not_grow(timelines, name, model):
+    timeline = timelines[name]
+    pairs = len(merge_games(timeline, colours=False))
+    most = max(
+        PER_GAME[model] * timeline.n_games, PER_PAIR[model] * pairs + PER_NODE[model] * timeline.n_nodes
+    )
+    assert peak_bytes(lambda: fitted(timeline, model)) <= most + SPARE
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_the_memory_of_a_timeline_did_not_grow(games, timelines, name):
+    most = 25 * len(games[name]) + 45 * timelines[name].n_nodes
+    assert peak_bytes(lambda: build_timeline(games[name])) <= most + SPARE

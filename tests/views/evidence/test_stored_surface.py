@@ -1,0 +1,58 @@
+import math
+
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.views.evidence.stored_surface import stored_surface
+
+
+def point(log_evidence: float, converged: bool = True, **asked: object) -> EvidencePoint:
+    return EvidencePoint({"draw_margin": "auto", **asked}, dict(asked), log_evidence, converged, 3, 0.0)
+
+
+def grid(evidence: dict[tuple[float, float], float], **others: object) -> list[EvidencePoint]:
+    return [point(value, beta=b, tau=t, **others) for (b, t), value in evidence.items()]
+
+
+SMALL = {(100.0, 10.0): -9.0, (100.0, 20.0): -8.0, (200.0, 10.0): -7.0, (200.0, 20.0): -7.5}
+
+
+def test_a_grid_is_laid_out_and_its_best_found() -> None:
+    surface = stored_surface(grid(SMALL))
+    assert surface is not None
+    assert surface.keys == ("beta", "tau")
+    assert dict(surface.points) == SMALL
+    assert surface.best == (200.0, 10.0)
+    assert surface.highest == -7.0
+
+
+def test_the_runs_own_point_beside_the_grid_is_no_line_of_it() -> None:
+    surface = stored_surface([point(-1.0, beta=480.0, tau=60.0), *grid(SMALL)])
+    assert surface is not None
+    assert dict(surface.points) == SMALL
+
+
+def test_of_two_grids_the_larger_counts_and_they_are_not_mixed() -> None:
+    larger = {**SMALL, (300.0, 10.0): -6.0, (300.0, 20.0): -6.5}
+    surface = stored_surface([*grid(SMALL, prior_sd=300.0), *grid(larger, prior_sd=400.0)])
+    assert surface is not None
+    assert dict(surface.points) == larger
+
+
+def test_a_point_that_did_not_converge_is_best_only_when_none_did() -> None:
+    points = [*grid({k: v for k, v in SMALL.items() if k != (200.0, 10.0)})]
+    points.append(point(-7.0, False, beta=200.0, tau=10.0))
+    surface = stored_surface(points)
+    assert surface is not None
+    assert surface.best == (200.0, 20.0)
+
+
+def test_what_is_no_number_is_never_best() -> None:
+    surface = stored_surface(grid({**SMALL, (200.0, 10.0): math.nan}))
+    assert surface is not None
+    assert surface.best == (200.0, 20.0)
+
+
+def test_points_along_one_parameter_are_no_surface() -> None:
+    assert stored_surface([]) is None
+    assert stored_surface([point(-1.0, beta=b, tau=60.0) for b in (1.0, 2.0, 3.0)]) is None
+    diagonal = [point(-1.0, beta=b, tau=b) for b in (1.0, 2.0, 3.0)]
+    assert stored_surface(diagonal) is None

@@ -1,0 +1,112 @@
+from pathlib import Path
+
+import pytest
+from handmade import write_small_run
+
+from ttt_cli.runs.run import Run, open_run
+from ttt_cli.views.players.player import player_chart, player_games, player_view
+from ttt_cli.views.players.probability import Outcome, outcomes
+from ttt_cli.views.players.record import Played, best_period, games_of, record_rows, tally, upset_rows
+
+MORPHY = "Morphy, Paul"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt")
+    return open_run(tmp_path / "a.ttt")
+
+
+def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> Played:
+    """A game of a player with White."""
+    own, their = {"mean": 1500.0}, {"mean": opponent}
+    return Played(period, period, True, "b", result, weight, "a.pgn", 1, own, their, chance)
+
+
+EASY, HARD = Outcome(0.8, 0.1, 0.1), Outcome(0.1, 0.2, 0.7)
+WEIGHTED = [
+    played("1900", 2, 3.0, 1000.0, EASY), played("1900", 1, 2.0, 1000.0, EASY), played("1901", 2, 1.0, 2000.0, HARD),
+    played("1901", 0, 0.5, 1700.0, HARD),
+]  # fmt: skip
+
+
+def test_games_are_seen_from_the_players_side(run: Run) -> None:
+    games = games_of(run, MORPHY)
+    assert [(g.date, g.is_white, g.opponent.partition(",")[0], g.result) for g in games] == [
+        ("1857", True, "Paulsen", 2), ("1857", True, "Paulsen", 1), ("1858", False, "Anderssen", 2),
+        ("1858-12", True, "Anderssen", 2), ("1858-12-27", False, "Anderssen", 0),
+    ]  # fmt: skip
+    assert [(g.own["mean"], g.their["mean"]) for g in games[:1] + games[2:3]] == [
+        (1000.0, 1001.0),
+        (1003.0, 1002.0),
+    ]
+    assert (games[0].file, games[0].line) == ("a.pgn", 10)
+    (chance,) = outcomes("ttt", run.meta.params, [games[2].their], [games[2].own])
+    assert games[2].chance == chance.turned()
+    assert games_of(run, MORPHY, "Paulsen, Louis") == games[:2]
+    assert [g.result for g in games_of(run, "Paulsen, Louis", MORPHY)] == [0, 1]
+
+
+def test_the_record_by_period_and_colour(run: Run) -> None:
+    rows = record_rows(MORPHY, games_of(run, MORPHY))
+    assert [row[1:8] for row in rows.rows] == [
+        ("1857", "both", 2, 1, 1, 0, 0.75), ("1857", "white", 2, 1, 1, 0, 0.75),
+        ("1858", "both", 3, 2, 0, 1, 2 / 3), ("1858", "white", 1, 1, 0, 0, 1.0), ("1858", "black", 2, 1, 0, 1, 0.5),
+    ]  # fmt: skip
+    assert [row[9] for row in rows.rows] == [1001.0, 1001.0, 1002.0, 1002.0, 1002.0]
+    games = games_of(run, MORPHY)
+    assert list(rows.rows)[2][8] == pytest.approx(sum(g.chance.expected for g in games[2:]) / 3)
+
+
+def test_upsets_are_wins_against_the_odds_least_likely_first(run: Run) -> None:
+    games = games_of(run, MORPHY)
+    rows = list(upset_rows(MORPHY, games).rows)
+    assert len(rows) == sum(g.result == 2 and g.chance.win < 0.5 for g in games) == 3
+    assert [row[3] for row in rows] == sorted(row[3] for row in rows)
+    assert rows[0][:3] == (MORPHY, "1857", "Paulsen, Louis")
+    assert rows[0][4:] == ("white", 1000.0, 1001.0, "a.pgn", 10)
+
+
+def test_the_best_period_is_the_one_most_above_expectation(run: Run) -> None:
+    found = best_period(games_of(run, "Paulsen, Louis"))
+    assert found is not None
+    assert (found[0], found[1].points, found[1].games) == ("1861", 1, 1)
+    assert best_period([]) is None
+    assert tally([]).score is None
+
+
+def test_a_weight_is_so_many_games() -> None:
+    sums = tally(WEIGHTED)
+    assert (sums.games, sums.wins, sums.draws, sums.losses, sums.points) == (6.5, 4.0, 2.0, 0.5, 5.0)
+    assert sums.expected == pytest.approx(5 * 0.85 + 1.5 * 0.2)
+    assert sums.opponents_mean == pytest.approx((5 * 1000 + 2000 + 850) / 6.5)
+    both = next(iter(record_rows("a", WEIGHTED).rows))
+    assert both[1:9] == ("1900", "both", 5.0, 3.0, 2.0, 0.0, 0.8, pytest.approx(0.85))
+
+
+def test_most_points_are_not_the_best_period() -> None:
+    """4 of 5 where 4.25 were to be expected, and 1 of 1.5 where 0.3 were."""
+    found = best_period(WEIGHTED)
+    assert found is not None
+    assert (found[0], found[1].points) == ("1901", 1.0)
+
+
+def test_what_lies_behind_a_history(run: Run) -> None:
+    games = player_games(run, "Paulsen, Louis")
+    assert games.record.title[0] == "Paulsen, Louis: +1 =2 -1"
+    assert games.record.title[1].startswith("opponents' mean 1002; best year 1861: 1 of 1, +0.5 on")
+    period, *short = next(iter(games.short_record.rows))[1:]
+    assert (period, short[0], short[-2:]) == ("1857", "+0 =1 -1", ["", "+0 =1 -1"])
+    assert len(list(games.short_upsets.rows)) <= 5
+    assert {"file", "line"} <= games.short_upsets.hidden
+
+
+def test_the_chart_shows_the_history(run: Run) -> None:
+    rows = player_view(run, "anderssen").rows
+    lines = player_chart(rows, width=60)
+    assert lines[-1].split() == ["1858", "1862"]
+    columns = {name: [row[i] for row in rows.rows] for i, name in enumerate(rows.columns)}
+    band = list(zip(columns["mean"], columns["sd"], strict=True))
+    assert lines[0].split()[0] == f"{max(m + s for m, s in band):.0f}"
+    assert lines[-2].split()[0] == f"{min(m - s for m, s in band):.0f}"
+    assert player_chart(rows, width=20) == []

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from ttt_cli.views.players.probability import stronger
+from ttt_cli.views.rankings.contention import best_probabilities, log_cdf
+
+Floats = NDArray[np.float64]
+
+
+def by_quadrature(mean: Floats, sd: Floats, one: int) -> float:
+    """The same integral by brute force around one player."""
+    x = np.linspace(mean[one] - 9 * sd[one], mean[one] + 9 * sd[one], 4001)
+    product = np.zeros_like(x)
+    for m, s in zip(mean, sd, strict=True):
+        product += log_ndtr((x - m) / s)
+    z = (x - mean[one]) / sd[one]
+    density = np.exp(product - log_ndtr(z) - 0.5 * z * z) / np.sqrt(2 * np.pi) / sd[one]
+    return float(np.trapezoid(density, x))
+
+
+def a_field(n: int, low: float, high: float, seed: int = 1) -> tuple[Floats, Floats]:
+    random = np.random.default_rng(seed)
+    return random.normal(1300.0, 150.0, n), random.uniform(low, high, n)
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high"), [(1, 50, 60), (3, 40, 400), (60, 60, 350), (300, 60, 350), (2000, 100, 101)]
+)
+def test_probabilities_are_exact_to_a_millionth(n: int, low: float, high: float) -> None:
+    mean, sd = a_field(n, low, high)
+    chosen = np.argsort(-(mean + sd))[:3]
+    exact = [by_quadrature(mean, sd, int(one)) for one in chosen]
+    assert best_probabilities(mean, sd, chosen) == pytest.approx(exact, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 150, 3000])
+def test_somebody_is_the_best(n: int) -> None:
+    mean, sd = a_field(n, 30, 400, seed=n)
+    assert best_probabilities(mean, sd, np.arange(n)).sum() == pytest.approx(1.0, abs=1e-6)
+
+
+@given(st.floats(1000, 2000), st.floats(5, 400), st.floats(1000, 2000), st.floats(5, 400))
+def test_of_two_the_best_is_the_stronger(m1: float, s1: float, m2: float, s2: float) -> None:
+    both = best_probabilities(np.array([m1, m2]), np.array([s1, s2]), np.array([0, 1]))
+    chance = stronger({"mean": m1, "sd": s1}, {"mean": m2, "sd": s2})
+    assert both == pytest.approx([chance, 1.0 - chance], abs=1e-6)
+
+
+def test_who_is_far_behind_changes_nothing_and_has_no_chance() -> None:
+    mean, sd = np.array([2000.0, 1950.0]), np.array([60.0, 80.0])
+    with_more = np.concatenate([mean, np.full(500, 700.0)]), np.concatenate([sd, np.full(500, 50.0)])
+    found = best_probabilities(*with_more, np.array([0, 1, 2]))
+    assert found[:2] == pytest.approx(best_probabilities(mean, sd, np.array([0, 1])), abs=1e-9)
+    assert found[2] < 1e-9
+
+
+def test_log_cdf_is_accurate_in_both_tails() -> None:
+    z = np.linspace(-8.9, 8.0, 30011)
+    assert np.abs(log_cdf(z) / log_ndtr(z) - 1.0).max() < 1e-7
+    assert log_cdf(np.array([50.0]))[0] == pytest.approx(0.0, abs=1e-15)

@@ -1,0 +1,53 @@
+from pathlib import Path
+
+import pytest
+from handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.rankings.field import find_period
+
+GAPS = (
+    ("1850", "A", "B", "1-0"),
+    ("1851", "A", "C", "1-0"),
+    ("1853", "B", "C", "1-0"),
+    ("1856", "A", "C", "0-1"),
+    ("1857", "B", "D", "0-1"),
+    ("1859", "D", "C", "1/2-1/2"),
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    write_small_run(tmp_path / "a.ttt", GAPS)
+    return open_run(tmp_path / "a.ttt")
+
+
+def monthly() -> Run:
+    games = games_of(RECORDS)
+    timeline = build_timeline(games, "month")
+    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+
+
+def test_the_last_period_is_meant_by_default(run: Run) -> None:
+    assert find_period(run, None) == ("1859", 1859)
+    assert find_period(run, None, "A") == ("1856", 1856)
+
+
+def test_a_label_may_be_cut_short_or_finer() -> None:
+    months = monthly()
+    assert find_period(months, "1858")[0] == "1858-12"
+    assert find_period(months, "1858-08")[0] == "1858-08"
+    assert find_period(months, "1858-08-20")[0] == "1858-08"
+    with pytest.raises(LookupFailed, match="covers 185"):
+        find_period(months, "185")
+
+
+def test_a_period_without_anybody_says_what_there_is(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="covers 1900") as caught:
+        find_period(run, "1900")
+    assert caught.value.hint == "the run goes from 1850 to 1859, by the year"
+    with pytest.raises(LookupFailed, match="A has no skill at 1859") as caught:
+        find_period(run, "1859", "A")
+    assert caught.value.hint == "the history goes from 1850 to 1856"

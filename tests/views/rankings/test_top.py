@@ -1,0 +1,146 @@
+from unittest.mock import patch
+
+import pytest
+from handmade import CONFIG, fit_of, games_of
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.players.probability import stronger
+from ttt_cli.views.rankings import top
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
+from ttt_cli.views.rankings.top import best_years, peaks, ranking
+
+GAPS = (
+    ("1850", "A", "B", "1-0"),
+    ("1851", "A", "C", "1-0"),
+    ("1853", "B", "C", "1-0"),
+    ("1856", "A", "C", "0-1"),
+    ("1857", "B", "D", "0-1"),
+    ("1859", "D", "C", "1/2-1/2"),
+)
+SKILLS = {
+    ("A", 1850): 1500, ("A", 1851): 1600, ("A", 1856): 1500, ("B", 1850): 1400, ("B", 1853): 1700,
+    ("B", 1857): 1450, ("C", 1851): 1200, ("C", 1853): 1300, ("C", 1856): 1620, ("C", 1859): 1300,
+    ("D", 1857): 1500, ("D", 1859): 1510,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    games = games_of(GAPS)
+    timeline = build_timeline(games)
+    fit = fit_of(timeline)
+    for node in range(timeline.n_nodes):
+        key = timeline.players[timeline.node_player[node]], int(timeline.node_period[node])
+        fit.mean[node] = SKILLS[key]
+    return memory_run(games, timeline, fit, CONFIG)
+
+
+def test_the_ranking_of_a_period(run: Run) -> None:
+    rows = ranking(run, "1856", Eligible(0), 20)
+    assert rows.columns == ("rank", "player", "period", "mean", "sd", "games", "p_best")
+    first, second = rows.rows
+    assert first[:6] == (1, "C", "1856", 1620.0, 50.0, 1)
+    assert second[:6] == (2, "A", "1856", 1500.0, 50.0, 1)
+    chance = stronger({"mean": 1620.0, "sd": 50.0}, {"mean": 1500.0, "sd": 50.0})
+    assert (first[6], second[6]) == pytest.approx((chance, 1 - chance), abs=1e-6)
+    assert rows.title[0] == "The best of 1856"
+    assert rows.title[1:3] == (
+        "2 players are eligible: with games in the period",
+        "1 left out: 1 without a game so recently",
+    )
+    assert "independent" in rows.title[3]
+    assert "points of this run" in rows.title[-1]
+
+
+def test_the_chance_of_being_best_is_among_all_who_count_not_only_those_shown(run: Run) -> None:
+    everybody = list(ranking(run, "1856", Eligible(), None).rows)
+    assert len(everybody) == 3
+    assert sum(row[6] for row in everybody) == pytest.approx(1.0, abs=1e-6)
+    (only,) = ranking(run, "1856", Eligible(), 1).rows
+    assert only[:6] == everybody[0][:6]
+    assert only[6] == pytest.approx(everybody[0][6], abs=1e-9)
+
+
+def test_the_default_leaves_out_who_stopped(run: Run) -> None:
+    assert {row[1] for row in ranking(run, "1855", Eligible(2), 9).rows} == {"B", "C"}
+    assert {row[1] for row in ranking(run, None, Eligible(2), 9).rows} == {"B", "C", "D"}
+    assert {row[1] for row in ranking(run, None, Eligible(), 9).rows} == {"A", "B", "C", "D"}
+    with pytest.raises(LookupFailed, match="nobody is eligible in 1855") as caught:
+        ranking(run, "1855", Eligible(0), 9)
+    assert "--everyone" in (caught.value.hint or "")
+
+
+def test_peaks_are_of_periods_with_games(run: Run) -> None:
+    rows = peaks(run, Eligible(2), 3)
+    assert list(rows.rows) == [
+        (1, "B", "1853", 1700.0, 50.0, 3), (2, "C", "1856", 1620.0, 50.0, 4), (3, "A", "1851", 1600.0, 50.0, 3),
+    ]  # fmt: skip
+    assert list(peaks(run, Eligible(2, max_sd=50.5), 3).rows) == list(rows.rows)
+    assert list(peaks(run, Eligible(2, max_sd=49.0), 3).rows) == []
+    assert [row[1] for row in peaks(run, Eligible(2, min_games=4), None).rows] == ["C"]
+
+
+@pytest.mark.parametrize("years", [1, 2, 5, 7])
+def test_best_years_average_consecutive_periods(run: Run, years: int) -> None:
+    histories: dict[str, list[tuple]] = {}
+    for row in run.query("SELECT player, period, mean, sd, games FROM skills ORDER BY ALL")[1]:
+        histories.setdefault(row[0], []).append(row)
+    spans = []
+    for player, rows in histories.items():
+        windows = [rows[i : i + years] for i in range(len(rows) - years + 1)]
+        if windows:
+            best = max(windows, key=lambda window: sum(row[2] for row in window))
+            sums = [sum(row[k] for row in best) for k in (2, 3, 4)]
+            spans.append((player, best[0][1], best[-1][1], sums[0] / years, sums[1] / years, sums[2]))
+    spans.sort(key=lambda span: -span[3])
+    found = list(best_years(run, Eligible(2), years, None).rows)
+    assert [row[1:4] for row in found] == [span[:3] for span in spans]
+    for row, span in zip(found, spans, strict=True):
+        assert row[4:] == pytest.approx(span[3:])
+
+
+def test_a_history_that_is_too_short_is_left_out(run: Run) -> None:
+    assert list(best_years(run, Eligible(2), 11, None).rows) == []
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, None])
+def test_few_candidates_find_the_same_best_years(run: Run, number: int | None) -> None:
+    expected = list(best_years(run, Eligible(2), 2, number).rows)
+    with patch.object(top, "_FIRST_CANDIDATES", 1):
+        assert list(best_years(run, Eligible(2), 2, number).rows) == expected
+
+
+def test_leaders_and_their_reigns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = leaders(run, Eligible(0))
+    assert [(one.period, one.player) for one in found] == [
+        ("1850", "A"), ("1851", "A"), ("1853", "B"), ("1856", "C"), ("1857", "D"), ("1859", "D"),
+    ]  # fmt: skip
+    assert [one.field for one in found] == [2, 2, 2, 2, 2, 2]
+    for one in found:
+        assert one.p_best == pytest.approx(
+            next(iter(ranking(run, one.period, Eligible(0), 1).rows))[6], abs=1e-9
+        )
+    rows = list(reign_rows(run, Eligible(0)).rows)
+    assert [(*row[:4], row[7]) for row in rows] == [
+        ("1850", "1851", "A", 2, "1851"), ("1853", "1853", "B", 1, "1853"), ("1856", "1856", "C", 1, "1856"),
+        ("1857", "1857", "D", 1, "1857"), ("1859", "1859", "D", 1, "1859"),
+    ]  # fmt: skip
+    chances = [one.p_best for one in found[:2]]
+    assert (rows[0][4], rows[0][8]) == pytest.approx((sum(chances) / 2, min(chances)))
+    assert rows[0][5:7] == (1600.0, 50.0)
+    assert [row[:2] for row in leader_rows(run, Eligible(0)).rows] == [(o.period, o.player) for o in found]
+    for at_once in (1, 2, 3):
+        monkeypatch.setattr("ttt_cli.views.rankings.leaders._AT_ONCE", at_once)
+        assert leaders(run, Eligible(0)) == found
+
+
+def test_with_the_default_reigns_last_through_short_gaps(run: Run) -> None:
+    assert [row[:3] for row in reign_rows(run, Eligible(2)).rows][-1] == ("1858", "1859", "D")
+
+
+def test_nobody_at_all_is_an_error(run: Run) -> None:
+    with pytest.raises(LookupFailed, match="nobody is eligible"):
+        leaders(run, Eligible(2, max_sd=1.0))

@@ -1,0 +1,1 @@
+"""What commands show: streams, tables, bars, pictures."""

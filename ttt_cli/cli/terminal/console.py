@@ -1,0 +1,170 @@
+"""What commands say and show: data to standard output or a file, everything else to standard error."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TextIO, cast
+
+import click
+
+from ttt_cli.errors import RunError
+from ttt_cli.views.rows import Rows
+
+FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
+_OTHERS: Final = frozenset(  # formats that a file's name may say, and that are not written here
+    {
+        "xlsx",
+        "xls",
+        "ods",
+        "arrow",
+        "feather",
+        "sql",
+        "sqlite",
+        "db",
+        "duckdb",
+        "ttt",
+        "pgn",
+        "html",
+        "htm",
+        "xml",
+        "yaml",
+    }
+    | {"yml", "md", "pdf", "svg", "png", "gz", "bz2", "xz", "zst", "zip"}
+)
+QUIET, NORMAL, VERBOSE = -1, 0, 1
+
+
+class _Voice:
+    """How much is said, set once per command by -q and -v; `run`: what answers, if neither named nor told yet."""
+
+    level = NORMAL
+    run = ""
+    safe_csv = False  # texts that look like formulas are marked
+
+
+voice = _Voice()
+
+
+def say(*lines: str, level: int = NORMAL) -> None:
+    """Lines on standard error, unless fewer were asked for."""
+    if voice.level >= level:
+        for line in lines:
+            print(printable(line), file=sys.stderr)  # noqa: T201
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which a terminal would obey; line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+class _Terminal:
+    """A terminal that gets control characters escaped; pipes and files get what is there."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        return self._stream.write("".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def on_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def width() -> int:
+    """Columns of the terminal, 80 when there is none."""
+    return shutil.get_terminal_size().columns
+
+
+def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
+    """Show or write rows; by default a table on a terminal, else TSV, or what the file's name says.
+
+    A file appears whole or not at all. Raises click.UsageError for Parquet on a terminal and for a file whose name says
+    another format, RunError when the
+    file cannot be written.
+    """
+    fmt = fmt or _default_format(out)
+    if out == "-":
+        _emit_to_stdout(rows, fmt)
+        return
+    with _destination(Path(out)) as path:
+        if fmt == "parquet":
+            _write_parquet(rows, path)
+        else:
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                _write(rows, fmt, stream)
+
+
+def is_titled(fmt: str | None, out: str = "-") -> bool:
+    """Whether rows are shown as a table for the eye, with a title above."""
+    return out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
+
+
+def _default_format(out: str) -> str:
+    if out == "-":
+        return "table" if on_terminal() else "tsv"
+    suffix = Path(out).suffix.removeprefix(".").lower()
+    if suffix in _OTHERS:
+        raise click.UsageError(f"{out!r}: tables are {', '.join(FORMATS[1:])}, by the file's name or -f")
+    return suffix if suffix in FORMATS else "tsv"
+
+
+def _emit_to_stdout(rows: Rows, fmt: str) -> None:
+    if fmt != "parquet":
+        _write(rows, fmt, sys.stdout)
+        return
+    if on_terminal():
+        raise click.UsageError("parquet is binary: name a file with -o FILE, or pipe it")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        _write_parquet(rows, path)
+        sys.stdout.flush()
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+
+
+def _write(rows: Rows, fmt: str, stream: TextIO) -> None:
+    if fmt == "table":
+        from ttt_cli.cli.terminal.tables import print_table
+
+        say(*print_table(rows, stream))
+    else:
+        from ttt_cli.views.formats import write_text
+
+        target = _Terminal(stream) if stream.isatty() else stream
+        write_text(rows, fmt, cast(TextIO, target), safe=voice.safe_csv)
+
+
+def _write_parquet(rows: Rows, path: Path) -> None:
+    from ttt_cli.views.formats import write_parquet
+
+    write_parquet(rows, path)
+
+
+@contextmanager
+def _destination(path: Path) -> Iterator[Path]:
+    from ttt_cli.files import replacing
+
+    try:
+        if path.exists() and not path.is_file():
+            yield path  # a pipe or a device
+        else:
+            with replacing(path) as temporary:
+                yield temporary
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=str(path)) from error

@@ -1,0 +1,67 @@
+"""Where figures go, and in which form: what `ttt plot` and `ttt player --plot` share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ttt_cli.cli.terminal.console import on_terminal, say
+from ttt_cli.errors import RunError
+
+if TYPE_CHECKING:
+    from ttt_cli.views.charts.figure import Figure
+
+FIGURE_FORMATS: Final = ("png", "svg", "pdf", "html")
+
+
+def figure_format(out: str | None, fmt: str | None = None) -> str:
+    """The form asked for, else the one that the file's name says; SVG for -, PNG when no file is named.
+
+    Raises click.UsageError for a name of another kind, and for a binary form on a terminal.
+    """
+    if out == "-":
+        if fmt in ("png", "pdf") and on_terminal():
+            raise click.UsageError(f"{fmt} is binary: name a file with -o FILE, or pipe it")
+        return fmt or "svg"
+    if fmt or out is None:
+        return fmt or "png"
+    suffix = Path(out).suffix.removeprefix(".").lower()
+    if suffix not in FIGURE_FORMATS:
+        raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
+    return suffix
+
+
+def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
+    """Write a figure to a file, whole or not at all, or to standard output for `-`; say where it is.
+
+    Raises RunError when the file cannot be written.
+    """
+    from ttt_cli.views.charts.save import render
+
+    write_bytes(render(figure.spec, fmt), out or f"{figure.stem}.{fmt}")
+
+
+def write_bytes(content: bytes, out: str) -> None:
+    """Bytes to standard output for `-`, else to a file, whole or not at all, which is then named.
+
+    Raises RunError when the file cannot be written.
+    """
+    if out == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        return
+    from ttt_cli.files import replacing
+
+    path = Path(out)
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)  # a pipe or a device
+        else:
+            with replacing(path) as temporary:
+                temporary.write_bytes(content)
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=out) from error
+    say(f"{out} written")

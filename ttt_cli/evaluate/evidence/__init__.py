@@ -1,0 +1,1 @@
+"""The evidence of parameters: grids and tuning."""

@@ -1,0 +1,231 @@
+"""The parameters at which the evidence of a run's games is highest, and how well the games determine them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from ttt_cli.config.schema import Config
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.evidence.grid import run_config, storing_points
+from ttt_cli.evaluate.evidence.optimise import NoHeight, Place, Top, Vector, climb
+from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.outcome import draw_share
+from ttt_cli.inference.params import Params
+from ttt_cli.progress import SILENT, Bar, Progress
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.writing import writing
+from ttt_cli.systems.resolve import Resolved, with_overrides
+from ttt_cli.timeline import Timeline, build_timeline, colours_known
+
+SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
+DEFAULT_KEYS: Final = "beta,tau"
+COLOURS: Final = 1e-9  # points of advantage: at exactly 0 a fit forgets who had White, and can start no other
+ESTIMATE: Final = "estimate"
+VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
+DIGITS: Final = 7  # of the values in the tuned config
+_BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
+
+
+@dataclass(frozen=True)
+class TunedParameter:
+    """One parameter. `standard_error` is None where the curvature gives none; `bound`: the one it stopped at."""
+
+    key: str
+    start: float
+    value: float
+    standard_error: float | None
+    bound: Literal["lower", "upper"] | None
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What tuning found.
+
+    `correlations` has shape (parameters, parameters), NaN where unknown. `start_log_evidence` and `log_evidence`
+    belong to the starting and the tuned values. `distance`: how far the top of the evidence still is, standard
+    errors, where the curvature tells. `config` is the run's with the tuned values, `schema` describes its model's
+    keys. `evaluations` and `sweeps` count all fits. `remarks`: what to know before using the values.
+    """
+
+    parameters: tuple[TunedParameter, ...]
+    correlations: Vector
+    start_log_evidence: float
+    log_evidence: float
+    config: Config
+    schema: type[Params]
+    converged: bool
+    distance: float | None
+    evaluations: int
+    sweeps: int
+    remarks: tuple[str, ...]
+
+
+def tune(
+    run: Run, keys: str = DEFAULT_KEYS, overrides: Sequence[str] = (), *, progress: Progress = SILENT
+) -> Tuning:
+    """Maximise the log-evidence of a run's games over the parameters `keys` (`beta,tau`), starting at its config.
+
+    `overrides` change model and solver of the config (`solver.tol=0.001`); of a tuned parameter they give
+    the start. Every fit on the way is kept in the run as an evidence point, also when the work is interrupted.
+    What was `auto` or null becomes a number by being tuned; a white_advantage to `estimate` is tuned along.
+    Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be climbed, RunError.
+    """
+    with writing(run.path):
+        run.refuse_replaced()
+        return _tuned(run, keys, overrides, progress)
+
+
+def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) -> Tuning:
+    resolved = run_config(run, overrides)
+    if not all(hasattr(resolved.params, key) for key in SCALES):
+        raise _without_slopes(resolved)
+    data, games = resolved.config.data, run.stored_games()
+    chosen = parse_keys(keys, resolved, colours=colours_known(games, data.colours))
+    timeline = build_timeline(games, data.period, data.colours)
+    with progress.task("tuning", unit="fits") as bar, storing_points(run) as keep:
+        landscape = Landscape(resolved, timeline, chosen, keep, bar)
+        low, high = np.array([one.bounds for one in landscape.coordinates]).T
+        top = climb(landscape.look, landscape.begin, low, high)
+    return _describe(landscape, top)
+
+
+def _without_slopes(resolved: Resolved) -> ConfigError:
+    return ConfigError(
+        f"{resolved.model.NAME} has no evidence that can be climbed",
+        hint="`ttt compare --tune` tunes any system by what it foresees",
+    )
+
+
+class Landscape:
+    """The log-evidence over the coordinates of the tuned parameters, and what looking at it has cost so far.
+
+    `configured` are the parameters in the config, `begin` the coordinates of these or of the next place from which
+    a climb can begin. `keep` takes every point, `bar` shows it.
+    """
+
+    def __init__(
+        self,
+        resolved: Resolved,
+        timeline: Timeline,
+        keys: Sequence[str],
+        keep: Callable[[EvidencePoint], None],
+        bar: Bar,
+    ) -> None:
+        if "white_advantage" in keys and getattr(resolved.params, "white_advantage", 0.0) in (0.0, ESTIMATE):
+            resolved = with_overrides(resolved, {"white_advantage": COLOURS})
+        self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
+        self.evaluations = self.sweeps = self.failed = 0
+        self._near: Fit | None = None
+        lengths = (float(getattr(resolved.params, key)) for key in SCALES)
+        self.coordinates = coordinates(keys, *lengths)
+        self.configured = self._numbers(keys)
+        begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
+        self.begin = np.array(list(begin))
+
+    def look(self, at: Vector) -> Place:
+        """The evidence and its slopes at a place.
+
+        Raises NoHeight where the fit does not converge, ConfigError when the model gives no slopes.
+        """
+        values = self.values(at)
+        params = with_overrides(self.resolved, values).params
+        fit = self._fit(params)
+        if fit.status.converged and math.isfinite(fit.log_evidence):
+            found = self.resolved.model.gradient(self._timeline, params, fit)
+            if not found:
+                raise _without_slopes(self.resolved)
+            slopes = np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
+            if np.isfinite(slopes).all():
+                return Place(at, fit.log_evidence, slopes)
+        self.failed += 1
+        raise NoHeight
+
+    def values(self, at: Vector) -> dict[str, float]:
+        """The parameters at a place."""
+        return {one.key: one.value(float(place)) for one, place in zip(self.coordinates, at, strict=True)}
+
+    def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
+        """The configured parameters; those that are `auto` or null as the model works them out."""
+        given = {key: getattr(self.resolved.params, key) for key in keys}
+        if given.get("draw_probability", 0.0) is None:
+            given["draw_probability"] = draw_share(self._timeline)
+        if not all(isinstance(value, float) for value in given.values()):
+            worked_out = self._fit(self.resolved.params).params
+            given = {key: worked_out[key] if worked_out[key] is not None else given[key] for key in keys}
+        return {key: float(value) for key, value in given.items()}
+
+    def _fit(self, params: Params) -> Fit:
+        solver = self.resolved.config.solver
+        fit = self.resolved.model.fit(self._timeline, params, solver, start=self._near)
+        self.evaluations += 1
+        self.sweeps += fit.status.sweeps
+        if fit.status.converged:
+            self._near = fit
+        if math.isfinite(fit.log_evidence):
+            self._keep(EvidencePoint.of(fit, params.model_dump()))
+        words = ", ".join(f"{one.key} {fit.params[one.key]:.4g}" for one in self.coordinates)
+        self._bar.advance(1, f"log-evidence {fit.log_evidence:.2f}, {words}")
+        return fit
+
+
+def _describe(landscape: Landscape, top: Top) -> Tuning:
+    start = landscape.values(landscape.begin)
+    values = {key: float(f"{value:.{DIGITS}g}") for key, value in landscape.values(top.place.at).items()}
+    errors = np.sqrt(np.diag(top.covariance))
+    tuned = with_overrides(landscape.resolved, values)
+    return Tuning(
+        parameters=tuple(
+            TunedParameter(
+                key=one.key,
+                start=round(start[one.key], 6),
+                value=values[one.key],
+                standard_error=None if math.isnan(error) else float(error * one.slope(values[one.key])),
+                bound=_BOUNDS[side],
+            )
+            for one, error, side in zip(landscape.coordinates, errors, top.side.tolist(), strict=True)
+        ),
+        correlations=_correlations(top.covariance, errors),
+        start_log_evidence=top.start.height,
+        log_evidence=top.place.height,
+        config=tuned.config,
+        schema=type(tuned.params),
+        converged=top.reached,
+        distance=top.distance,
+        evaluations=landscape.evaluations,
+        sweeps=landscape.sweeps,
+        remarks=tuple(_remarks(landscape, top, errors)),
+    )
+
+
+def _correlations(covariance: Vector, errors: Vector) -> Vector:
+    found = covariance / np.outer(errors, errors)
+    np.fill_diagonal(found, np.where(np.isnan(errors), math.nan, 1.0))
+    return found
+
+
+def _remarks(landscape: Landscape, top: Top, errors: Vector) -> Iterator[str]:
+    if not math.isfinite(top.place.height):
+        yield "the fit did not converge where the climb begins: begin elsewhere with -s, or raise solver.max_sweeps"
+        return
+    if not top.reached:
+        yield "NOT CONVERGED: the climb ended before the top of the evidence"
+    if landscape.failed:
+        yield f"{landscape.failed} of {landscape.evaluations} fits did not converge: the climb went round them"
+    for key, value in landscape.values(landscape.begin).items():
+        if not math.isclose(value, landscape.configured[key], abs_tol=1e-6):
+            yield f"the climb began at {key} {value:g} instead of {landscape.configured[key]:g}"
+    values = landscape.values(top.place.at)
+    for one, side, error in zip(landscape.coordinates, top.side.tolist(), errors, strict=True):
+        if side:
+            yield f"{one.key} stopped at its {_BOUNDS[side]} bound {values[one.key]:.4g}: no standard error"
+        elif one.form == "log" and error > VAGUE:
+            yield f"the games hardly determine {one.key}: its standard error is larger than itself"
+    if np.isnan(errors[top.side == 0]).any():
+        yield "no standard errors: where the climb ended the evidence is not curved downwards, or fits fail"

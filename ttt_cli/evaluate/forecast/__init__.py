@@ -1,0 +1,1 @@
+"""Games predicted from earlier ones: scores and comparisons of systems."""

@@ -1,0 +1,118 @@
+"""Rating systems side by side: the same games foreseen by each, period by period, from earlier ones only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from ttt_cli.errors import ConfigError, LookupFailed
+from ttt_cli.evaluate.forecast.cadence import affordable_every
+from ttt_cli.evaluate.forecast.compare_tune import TunePlan
+from ttt_cli.evaluate.forecast.contest import Contest, System, contest_tasks
+from ttt_cli.evaluate.forecast.entries import Board, Entry, Lost
+from ttt_cli.evaluate.forecast.scores import find_step
+from ttt_cli.inference.ep.slices import available_cores
+from ttt_cli.processes import run_chains
+from ttt_cli.progress import SILENT, Progress
+from ttt_cli.timeline import Timeline
+
+__all__ = ["Comparison", "Entry", "Lost", "System", "TuneOptions", "compare", "later_half"]
+
+SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems that foresaw the same games: those of `timeline` from the period at index `first` on.
+
+    `every`: after how many periods smoothed systems were fitted again. `plan`: how they were tuned, if they were.
+    `lost`: the systems that have no entry. `interrupted`: whether that is because the work was ended.
+    """
+
+    timeline: Timeline
+    first: int
+    every: int
+    plan: TunePlan | None
+    entries: tuple[Entry, ...]
+    lost: tuple[Lost, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def scored(self) -> slice:
+        """The scored games among those of the timeline."""
+        return slice(int(self.timeline.game_start[self.first]), None)
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """How systems are to be tuned; `since`: the first period scored while tuning, None for half the games before."""
+
+    since: str | None = None
+    by: Literal["score", "evidence"] = "score"
+    evaluations: int = 100
+
+
+def compare(
+    timeline: Timeline,
+    systems: Sequence[System],
+    since: str | None = None,
+    every: int | None = None,
+    *,
+    tuning: TuneOptions | None = None,
+    jobs: int | None = None,
+    progress: Progress = SILENT,
+    on_tuned: Callable[[System, str], object] = lambda *_: None,
+) -> Comparison:
+    """Let systems foresee the games from the period `since` on (a label or its year; None: the later half of them).
+
+    Smoothed systems are fitted again every `every` periods; None: as often as can be afforded, in tuning and in the
+    test. With `tuning` every system first gets parameters that suit the games before the test;
+    `on_tuned(system, begin)` is told of each at once, and of when the test begins.
+    `jobs`: how many processes, None for as many as pay; results do not depend on it.
+    A system that fails, or whose process dies, is lost, and the others go on; after KeyboardInterrupt those are lost
+    that were not done. Raises LookupFailed, ConfigError, and when all are lost what ended the first.
+    """
+    if not timeline.n_games:
+        raise LookupFailed("there are no games to foresee")
+    first = find_step(timeline, since) if since else later_half(timeline, len(timeline.periods))
+    plan = _plan(timeline, first, every, tuning) if tuning else None
+    every = every or affordable_every(timeline, first)
+    chains = [contest_tasks(timeline, number, first, every, plan) for number in range(len(systems))]
+    jobs = jobs or _jobs_that_pay(timeline, sum(task.units for chain in chains for task in chain))
+    contest = Contest(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
+    with ExitStack() as stack:
+        board = Board(systems, chains, progress, stack)
+        results = run_chains(contest, chains, jobs, on_told=board.hear, on_lost=board.lose)
+        try:
+            with closing(results):
+                for piece in results:
+                    board.take(piece)
+                    if piece.tuned:
+                        on_tuned(piece.tuned[0], timeline.label(int(timeline.periods[first])))
+        except KeyboardInterrupt:
+            board.interrupted = True
+    return Comparison(timeline, first, every, plan, board.entries(), board.lost(), board.interrupted)
+
+
+def later_half(timeline: Timeline, end: int) -> int:
+    """The index of the first period before which half of the games of the periods before `end` lie."""
+    half = int(timeline.game_start[end]) / 2
+    return min(int(np.searchsorted(timeline.game_start[: end + 1], half)), max(end - 1, 0))
+
+
+def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOptions) -> TunePlan:
+    since = find_step(timeline, options.since) if options.since else later_half(timeline, first)
+    if first == 0 or since >= first:
+        raise ConfigError(
+            "there are no games before the test to tune with", hint="begin the test later with --test-from"
+        )
+    every = every or affordable_every(timeline.until(first), since, options.evaluations)
+    return TunePlan(since, first, every, options.evaluations, options.by)
+
+
+def _jobs_that_pay(timeline: Timeline, units: int) -> int:
+    return 1 if timeline.n_games * units < SMALL else available_cores()

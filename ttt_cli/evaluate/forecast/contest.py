@@ -1,0 +1,142 @@
+"""What is done for every system of a comparison: tuned, asked for forecasts, then for its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import process_time
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import Config
+from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan, tune_system
+from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
+from ttt_cli.fitted import Kind
+from ttt_cli.inference.params import Params
+from ttt_cli.processes import tell
+from ttt_cli.systems import registry
+from ttt_cli.systems.resolve import Resolved, with_overrides
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class System:
+    """A rating system under the name it is shown by. It can be sent to another process."""
+
+    name: str
+    config: Config
+    params: Params
+
+    @classmethod
+    def of(cls, name: str, resolved: Resolved) -> System:
+        """A resolved config under a name."""
+        return cls(name, resolved.config, resolved.params)
+
+    @property
+    def resolved(self) -> Resolved:
+        """The config with its model loaded."""
+        return Resolved(self.config, registry.load(self.config.model.name), self.params)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work for one system; those of a system are done in order. `units`: its share of the whole."""
+
+    system: int
+    what: Literal["tune", "foresee", "evidence"]
+    step: int = 0
+    stop: int = 0
+    units: int = 1
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What came of a task."""
+
+    task: Task
+    seconds: float
+    kind: Kind = "smoothed"
+    converged: bool = True
+    probabilities: Array = field(default_factory=lambda: np.empty((0, 3)), repr=False)
+    log_evidence: float = float("nan")
+    tuned: tuple[System, TunedSystem] | None = None
+
+
+def contest_tasks(
+    timeline: Timeline, system: int, first: int, every: int, plan: TunePlan | None
+) -> list[Task]:
+    """All that is to be done for a system."""
+    tuning = [Task(system, "tune", units=plan.evaluations)] if plan else []
+    steps = [
+        Task(system, "foresee", step, stop, stop - step) for step, stop in blocks(timeline, first, every)
+    ]
+    return [*tuning, *steps, Task(system, "evidence")]
+
+
+@dataclass
+class Contest:
+    """Does the tasks of one system after the other; a worker for `run_chains`, which it tells of each set tried.
+
+    `threads`: how many a fit may take where the config does not say; None for all there are.
+    """
+
+    timeline: Timeline
+    systems: tuple[System, ...]
+    plan: TunePlan | None
+    threads: int | None = None
+    _tuned: System | None = field(default=None, init=False, repr=False)
+    _forecaster: Forecaster | None = field(default=None, init=False, repr=False)
+
+    def step(self, item: Task, *, fresh: bool) -> Piece:
+        """Do one task. Raises ConfigError, naming the system, when it cannot take the games."""
+        if fresh:
+            self._tuned = self._forecaster = None
+        try:
+            return self._tune(item) if item.what == "tune" else self._foresee(item)
+        except ConfigError as error:
+            name = self.systems[item.system].name
+            raise ConfigError(error.message, where=error.where or name, hint=error.hint) from error
+
+    def _tune(self, task: Task) -> Piece:
+        assert self.plan is not None
+        system = self.systems[task.system]
+        began = process_time()
+        found = tune_system(self.timeline, self._ready(system), self.plan, progress=_Telling())
+        self._tuned = System.of(system.name, with_overrides(system.resolved, found.values))
+        return Piece(task, process_time() - began, tuned=(self._tuned, found))
+
+    def _foresee(self, task: Task) -> Piece:
+        if self._forecaster is None:
+            ready = self._ready(self._tuned or self.systems[task.system])
+            self._forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
+        forecaster = self._forecaster
+        began = process_time()
+        if task.what == "evidence":
+            evidence = forecaster.log_evidence()
+            return Piece(task, 0.0, forecaster.kind, forecaster.converged, log_evidence=evidence)
+        probabilities = forecaster.foresee(task.step, task.stop)
+        return Piece(task, process_time() - began, forecaster.kind, forecaster.converged, probabilities)
+
+    def _ready(self, system: System) -> Resolved:
+        resolved, solver = system.resolved, system.config.solver
+        solver = solver.model_copy(update={"threads": solver.threads or self.threads})
+        return replace(resolved, config=resolved.config.model_copy(update={"solver": solver}))
+
+
+class _Telling:
+    """Progress that goes to whoever runs the chains, as (amount, note)."""
+
+    @contextmanager
+    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[_Telling]:  # noqa: ARG002
+        """Tell of a task."""
+        yield self
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Tell of so many units done."""
+        tell((amount, note))

@@ -1,0 +1,267 @@
+"""Games foreseen from earlier ones only: predict, then learn.
+
+Before a period's games are looked at, a smoothing model is fitted to the games of earlier periods, and what it
+believes of the players then gives the probabilities. A filter is fitted once and asked what it believed before each
+node's games, or, where every period is a fit of its own, made for the periods that are asked for. Numbers of the
+config are taken as given; whatever the model would work out from all games (`draw_margin: auto`,
+`white_advantage: estimate`) is worked out from the earlier ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.games.table import DRAW, LOSS, WIN
+from ttt_cli.histories import Filter
+from ttt_cli.inference.logistic import ExpectedParams, logistic_margin
+from ttt_cli.inference.params import Params, PlayParams
+from ttt_cli.progress import SILENT, Progress
+from ttt_cli.systems.registry import Foresee, Model, foresight
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+LOOSER: Final = 50.0  # times the solver's tolerance: a finer one does not pay for predictions
+ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
+GROWTH: Final = 1.25  # of the games seen, after which White's advantage is estimated anew
+ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
+ESTIMATE: Final = "estimate"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Probabilities of the last n games of a timeline, in its order, each from games of earlier periods only.
+
+    `model` and `naive` have shape (n, 3): loss, draw and win for White. `converged`: whether all fits did.
+    """
+
+    model: Array
+    naive: Array
+    converged: bool
+
+
+def forecast(
+    timeline: Timeline,
+    model: Model,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    first: int = 0,
+    every: int = 1,
+    progress: Progress = SILENT,
+) -> Forecast:
+    """Foresee the games from the period at index `first` on; the model learns the games seen every `every` periods.
+
+    A smoothing model is fitted to the games seen, starting from the fit before, and its players drift on until it is
+    fitted again. A filter learns game by game anyway; only what is worked out from the games seen waits.
+    """
+    forecaster = Forecaster(timeline, model, params, solver)
+    model_parts, naive_parts = [], []
+    with progress.task("predicting", total=len(timeline.periods) - first, unit="periods") as bar:
+        for step, stop in blocks(timeline, first, every):
+            probabilities = forecaster.foresee(step, stop)
+            model_parts.append(probabilities)
+            naive_parts.append(np.tile(naive_probabilities(timeline.until(step)), (len(probabilities), 1)))
+            bar.advance(stop - step, timeline.label(int(timeline.periods[stop - 1])))
+    return Forecast(np.concatenate(model_parts), np.concatenate(naive_parts), forecaster.converged)
+
+
+def blocks(timeline: Timeline, first: int, every: int) -> list[tuple[int, int]]:
+    """The periods from `first` on in pieces of `every`: the index of the first of each, and that after its last."""
+    end = len(timeline.periods)
+    return [(step, min(step + every, end)) for step in range(first, end, every)]
+
+
+def naive_probabilities(seen: Timeline) -> Array:
+    """Loss, draw and win, shape (3,): the share of draws as if one game of each outcome had been seen before."""
+    drawn = float(seen.weight[seen.outcome == DRAW].sum())
+    share = (drawn + 1.0) / (float(seen.weight.sum()) + 3.0)
+    return np.array([(1.0 - share) / 2.0, share, (1.0 - share) / 2.0])
+
+
+def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
+    """The games before the period at index `step`, with all nodes before that at `stop`.
+
+    The nodes from `step` on have no games: what a fit believes there is what it foresees.
+    """
+    nodes = timeline.until(stop)
+    games = timeline.until(step)
+    return replace(
+        nodes,
+        game_start=np.minimum(nodes.game_start, games.n_games),
+        game_white=games.game_white,
+        game_black=games.game_black,
+        outcome=games.outcome,
+        weight=games.weight,
+        offset=games.offset,
+        joined=games.joined,
+    )
+
+
+@dataclass
+class Forecaster:
+    """A model on its way through a timeline, each fit starting from the last.
+
+    `near` may hold fits with other parameters by the step they were made for; a fit of that step starts from there,
+    and takes its place.
+    """
+
+    timeline: Timeline
+    model: Model
+    params: Params
+    solver: SolverConfig
+    near: dict[int, Fit] | None = field(default=None, repr=False)
+    converged: bool = field(default=True, init=False)
+    kind: Kind = field(init=False)
+    _foresee: Foresee | None = field(init=False, repr=False)
+    _draws_stand_apart: bool = field(init=False)  # from what is learned: the draw margin only foresees
+    _last: Fit | None = field(default=None, init=False, repr=False)
+    _whole: Fit | None = field(default=None, init=False, repr=False)
+    _whole_from: int = field(default=0, init=False)  # index of the first period that it foresees
+    _advantage: float = field(default=0.0, init=False)
+    _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
+
+    def __post_init__(self) -> None:
+        self._foresee = foresight(self.model)
+        self._loose = self.solver.model_copy(update={"tol": LOOSER * self.solver.tol})
+        empty = self._empty_fit()
+        self.kind = empty.kind
+        self._draws_stand_apart = isinstance(self.params, ExpectedParams) and math.isclose(
+            empty.params["draw_margin"], logistic_margin(ANY_SHARE)
+        )
+
+    def foresee(self, step: int, stop: int) -> Array:
+        """Probabilities (games, 3) of the games of the periods from `step` to before `stop`."""
+        nodes = slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
+        games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
+        past = self._past(self.timeline.until(step))
+        fit = self._fit_before(step, stop, past)
+        params = {**fit.params, **past.rule}
+        beliefs = expected(fit, nodes)
+        white, black = (
+            {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
+            for ends in (self.timeline.game_white, self.timeline.game_black)
+        )
+        white["mean"] = white["mean"] + fit.elo_unit * self.timeline.offset[games]
+        probabilities = self.model.predict(params, white, black)
+        if not self.timeline.colours:
+            probabilities = (probabilities + self.model.predict(params, black, white)[:, ::-1]) / 2.0
+        return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
+
+    def numbers(self, step: int) -> dict[str, Any]:
+        """The parameters with which the period at index `step` is foreseen, those left open as numbers."""
+        past = self._past(self.timeline.until(step))
+        return {**self._fit_before(step, step + 1, past).params, **past.rule}
+
+    def log_evidence(self) -> float:
+        """The log-evidence of all games under the parameters as they are given, NaN where the model has none."""
+        if self._foresee:
+            fit = self._foresee(self.timeline, self.params, self.solver, 0)
+        else:
+            fit = self.model.fit(self.timeline, self.params, self.solver, start=self._last)
+        self.converged &= fit.status.converged
+        return fit.log_evidence
+
+    def _empty_fit(self) -> Fit:
+        """A fit of no games, to see what the model is like."""
+        params = self.params.for_forecasts()
+        if draws_left_open(params):
+            params = params.model_copy(update={"draw_probability": ANY_SHARE})
+        if getattr(params, "white_advantage", 0.0) == ESTIMATE:
+            params = params.model_copy(update={"white_advantage": 0.0})
+        return self.model.fit(known_before(self.timeline, 0, 1), params, self._loose)
+
+    def _fit_before(self, step: int, stop: int, past: _Past) -> Fit:
+        if self.kind == "smoothed":
+            return self._fit(known_before(self.timeline, step, stop), past.learning, step)
+        if not past.lasting:
+            return self._fit(self.timeline.until(stop), past.learning, step)
+        if self._whole is None or step < self._whole_from:
+            self._whole, self._whole_from = self._fit(self.timeline, past.learning, step), step
+        return self._whole
+
+    def _fit(self, timeline: Timeline, params: Params, step: int | None = None) -> Fit:
+        """Fit a timeline, for forecasts from the period at index `step` on, or for the evidence."""
+        start = self._last
+        if self.near is not None and step is not None:
+            start = self.near.get(step, start)
+        if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
+            start = None
+        if self._foresee and step is not None:
+            self._last = self._foresee(timeline, params, self._loose, step, start)
+        else:
+            self._last = self.model.fit(timeline, params, self._loose, start=start)
+        if self.near is not None and step is not None:
+            self.near[step] = self._last
+        self.converged &= self._last.status.converged
+        return self._last
+
+    def _past(self, seen: Timeline) -> _Past:
+        """The parameters, with nothing left to be worked out but from the games seen."""
+        params = self.params.for_forecasts()
+        rule: dict[str, Any] = {}
+        known: dict[str, Any] = {}
+        lasting = True
+        if draws_left_open(params):
+            share = float(naive_probabilities(seen)[DRAW])
+            if self._draws_stand_apart:
+                known["draw_probability"] = ANY_SHARE
+                rule = {"draw_probability": share, "draw_margin": logistic_margin(share)}
+            else:
+                known["draw_probability"] = share
+                lasting = False
+        if isinstance(params, PlayParams) and params.white_advantage == ESTIMATE:
+            self._estimate_advantage(seen, params.model_copy(update=known))
+            known["white_advantage"] = self._advantage
+            lasting = False
+        return _Past(params.model_copy(update=known), rule, lasting)
+
+    def _estimate_advantage(self, seen: Timeline, params: Params) -> None:
+        """Take the advantage that the evidence of the games seen prefers, when they are enough."""
+        games = float(seen.weight.sum())
+        decided_both_ways = bool(np.any(seen.outcome == WIN) and np.any(seen.outcome == LOSS))
+        if decided_both_ways and games >= self._enough:
+            self._advantage = self._fit(seen, params).params["white_advantage"]
+            self._enough = GROWTH * games
+
+
+@dataclass(frozen=True)
+class _Past:
+    """Parameters known from the past: those to learn with, and what the prediction has otherwise in a Fit's.
+
+    `lasting`: whether the ones to learn with are the same in every period.
+    """
+
+    learning: Params
+    rule: dict[str, Any]
+    lasting: bool
+
+
+def draws_left_open(params: Params) -> bool:
+    """Whether the share of draws is to be worked out from the games."""
+    open_share = getattr(params, "draw_probability", ANY_SHARE) is None
+    return open_share and getattr(params, "draw_margin", "auto") == "auto"
+
+
+def expected(fit: Fit, nodes: slice) -> dict[str, Array]:
+    """The columns that `predict` takes, at nodes: of a filter what it believed before their games."""
+    columns = {}
+    for name, chain in fit.chains.items():
+        mean, sd = (
+            (chain.before_mean, chain.before_sd) if isinstance(chain, Filter) else (chain.mean, chain.sd)
+        )
+        columns["mean" if name == "skill" else name] = mean[nodes]
+        columns["sd" if name == "skill" else f"{name}_sd"] = sd[nodes]
+    return columns
+
+
+def _coloured(params: dict[str, Any]) -> bool:
+    """Whether White is told from Black, on which the layout of a fit's sites depends."""
+    return bool(params.get("white_advantage"))

@@ -1,0 +1,66 @@
+"""When players played, and names that may be two people's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.records import years_of
+from ttt_cli.games.table import Games
+
+LIFETIME: Final = 60  # years that a person hardly plays for
+_FAR: Final = 1 << 22  # days: later than any
+
+
+@dataclass(frozen=True)
+class Career:
+    """A player's games in the input, and the years of the first and the last."""
+
+    name: str
+    games: int
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        years = f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
+        name = " ".join(self.name.split())
+        return f"{name}: {self.games:,} {'game' if self.games == 1 else 'games'} {years}"
+
+
+@dataclass(frozen=True)
+class Careers:
+    """The careers of all players of games: rows and the years of the first and the last, shape (players,)."""
+
+    names: tuple[str, ...]
+    games: NDArray[np.int64]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+
+    def __getitem__(self, player: int) -> Career:
+        counts = (int(column[player]) for column in (self.games, self.first, self.last))
+        return Career(self.names[player], *counts)
+
+
+def careers_of(games: Games) -> Careers:
+    """The careers of all players; of several games of one the order by date tells the first and the last."""
+    n = len(games.players)
+    first, last = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
+    for ids in (games.white, games.black):
+        opening, closing = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
+        opening[ids[::-1]] = games.date[::-1]
+        closing[ids] = games.date
+        first, last = np.minimum(first, opening), np.maximum(last, closing)
+    rows = sum(np.bincount(ids, minlength=n) for ids in (games.white, games.black))
+    years = (years_of(days).astype(np.int32) for days in (first, last))
+    return Careers(games.players, np.asarray(rows), *years)
+
+
+def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:
+    """Players whose games lie more than so many years apart: perhaps two people of one name. Longest first."""
+    careers = careers_of(games)
+    length = careers.last - careers.first
+    order = np.argsort(-length, kind="stable")
+    return tuple(careers[player] for player in order[length[order] > years].tolist())

@@ -1,0 +1,71 @@
+"""Players known by an id (FIDE's, or any other) instead of their spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.records import Codes
+
+Ids = NDArray[np.int32]
+_NO_ID: Final = frozenset({"", "0", "-", "?", "none", "null", "n/a"})
+
+
+def join_ids(
+    names: Sequence[str], white: Ids, black: Ids, white_id: Codes, black_id: Codes, texts: Sequence[str]
+) -> tuple[list[str], Ids, Ids, Ids]:
+    """Number players by their ids.
+
+    `white` and `black`, shape (records,), are numbers in `names` (-1: nobody); `white_id` and `black_id` those of their
+    ids in `texts`. Each id is one player, shown by the most frequent of its names; a record without an id belongs to
+    the only id that goes with its name, else to a player of that name alone. Where several players have a name, the
+    ids stand behind it. Returns the names of all players, the player of each name's records without an id, and the
+    players of White and Black.
+    """
+    valid = [text.casefold() not in _NO_ID for text in texts]
+    number = np.where(valid, np.cumsum(valid) - 1, -1).astype(np.int64)
+    ids = [text for text, good in zip(texts, valid, strict=True) if good]
+    sides = [(white, number[white_id]), (black, number[black_id])]
+    name, id_, count = _pairs(sides, len(ids))
+    home = np.arange(len(names), dtype=np.int32)
+    single = np.bincount(name, minlength=len(names))[name] == 1
+    home[name[single]] = len(names) + id_[single]
+    joined = [
+        np.where((ids_of >= 0) & (side >= 0), len(names) + ids_of, np.append(home, -1)[side]).astype(np.int32)
+        for side, ids_of in sides
+    ]
+    best = [(-1, "")] * len(ids)
+    for one, which, times in zip(name.tolist(), id_.tolist(), count.tolist(), strict=True):
+        best[which] = max(best[which], (times, names[one]))
+    shown = _told_apart(
+        list(names), [text for _, text in best], ids, (home == np.arange(len(names))).tolist()
+    )
+    return shown, home, joined[0], joined[1]
+
+
+def _pairs(
+    sides: list[tuple[Ids, NDArray[np.int64]]], n_ids: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Names that go with ids: the number of the name, of the id, and how often they do."""
+    keys, counts = [], []
+    for side, ids in sides:
+        key = (side.astype(np.int64) * n_ids + ids)[(side >= 0) & (ids >= 0)]
+        distinct, count = np.unique(key, return_counts=True)
+        keys.append(distinct)
+        counts.append(count)
+    both, place = np.unique(np.concatenate(keys), return_inverse=True)
+    total = np.bincount(place, np.concatenate(counts), minlength=len(both)).astype(np.int64)
+    return both // max(n_ids, 1), both % max(n_ids, 1), total
+
+
+def _told_apart(names: list[str], of_ids: list[str], ids: Sequence[str], plain: Sequence[bool]) -> list[str]:
+    """All names, with ids behind those that more than one player has; `plain` names are players without an id."""
+    taken: dict[str, int] = {}
+    for text in (*(name for name, own in zip(names, plain, strict=True) if own), *of_ids):
+        taken[text] = taken.get(text, 0) + 1
+    return names + [
+        f"{name} ({ids[number]})" if taken[name] > 1 else name for number, name in enumerate(of_ids)
+    ]

@@ -1,0 +1,109 @@
+"""Whether two names may be one person's: initials, given names left out, and slips of spelling."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from ttt_cli.games.players.keys import name_key
+
+INITIALS: Final = "initials"
+SURNAME_ONLY: Final = "surname only"
+SPELLING: Final = "spelling"
+LONG: Final = 6  # letters of a surname from which one wrong letter is taken for a slip
+_LONG_GIVEN: Final = 5
+_PARTICLES: Final = frozenset(
+    (
+        "al",
+        "d",
+        "da",
+        "de",
+        "del",
+        "den",
+        "der",
+        "di",
+        "du",
+        "la",
+        "le",
+        "ten",
+        "ter",
+        "van",
+        "vom",
+        "von",
+        "zu",
+        "zur",
+    )
+)
+_NUMBERED: Final = re.compile(r"\d")  # numbers tell namesakes apart
+
+
+class Parts(NamedTuple):
+    """A name taken apart: the surname without blanks and particles, and the given names, folded."""
+
+    surname: str
+    given: tuple[str, ...]
+
+
+def parts_of(name: str) -> Parts:
+    """The parts of a cleaned name; without a comma the last word is the surname."""
+    return parts_of_key(name_key(name))
+
+
+def parts_of_key(key: str) -> Parts:
+    """The parts of a name with this key (see `name_key`)."""
+    surname, _, given = key.partition(", ")
+    if not given.strip():
+        words = surname.split() or [""]
+        return Parts(_bare(words[-1:]), tuple(words[:-1]))
+    first, *others = given.split()
+    return Parts(_bare(surname.split()), (first, *(word for word in others if word not in _PARTICLES)))
+
+
+def _bare(words: list[str]) -> str:
+    kept = [word for word in words if word not in _PARTICLES] or words
+    surname = "".join(kept)
+    return "mc" + surname[3:] if surname.startswith("mac") and len(surname) > 6 else surname
+
+
+def likeness(one: Parts, other: Parts) -> str | None:
+    """How two different names may be one person's (`initials`, `surname only`, `spelling`), None when they are not.
+
+    Surnames are the same, or long and one letter apart; given names follow each other word by word, each the same, the
+    beginning of the other, or long and one letter apart.
+    """
+    slip = one.surname != other.surname
+    if slip and not slipped(one.surname, other.surname):
+        return None
+    if not one.given or not other.given:
+        return None if slip or one.given == other.given == () else SURNAME_ONLY
+    kind = SPELLING if slip else INITIALS
+    for mine, theirs in zip(one.given, other.given, strict=False):
+        if mine == theirs:
+            continue
+        if _NUMBERED.search(mine + theirs):
+            return None
+        if mine.startswith(theirs) or theirs.startswith(mine):
+            continue
+        if slip or min(len(mine), len(theirs)) < _LONG_GIVEN or not one_apart(mine, theirs):
+            return None
+        kind = SPELLING
+    return kind
+
+
+def slipped(one: str, other: str) -> bool:
+    """Whether two surnames are long and one letter apart, no first letter in the place of another."""
+    long = min(len(one), len(other)) >= LONG and not _NUMBERED.search(one + other)
+    return long and (one[0] == other[0] or len(one) != len(other)) and one_apart(one, other)
+
+
+def one_apart(one: str, other: str) -> bool:
+    """Whether one letter more, less or different, or two neighbours swapped, is all that tells two words apart."""
+    if len(one) > len(other):
+        one, other = other, one
+    if one == other or len(other) - len(one) > 1:
+        return False
+    at = next((i for i, letter in enumerate(one) if letter != other[i]), len(one))
+    if len(one) < len(other):
+        return one[at:] == other[at + 1 :]
+    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
+    return swapped or one[at + 1 :] == other[at + 1 :]

@@ -1,0 +1,147 @@
+"""Who is who: the names in all files as players, by spelling, alias file and FIDE id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, compress
+from operator import eq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import NameMatching
+from ttt_cli.folding import fold
+from ttt_cli.games.dictionaries import NamePool
+from ttt_cli.games.players.aliases import Aliases
+from ttt_cli.games.players.ids import join_ids
+from ttt_cli.games.players.keys import comma_keys, name_key, name_keys
+from ttt_cli.games.records import Codes, Texts
+
+Ids = NDArray[np.int32]
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Identified:
+    """The players, sorted by name, each name once, and who had White and Black in each record (-1: nobody)."""
+
+    players: tuple[str, ...]
+    white: Ids
+    black: Ids
+
+
+def identify(
+    pool: NamePool,
+    written: tuple[Codes, Codes],
+    matching: NameMatching,
+    aliases: Aliases,
+    *,
+    ids: tuple[Codes, Codes, Sequence[str]] | None = None,
+    status: Texts | None = None,
+) -> Identified:
+    """Unite the spellings of each player; `written` are White's and Black's names of each record, numbers in `pool`.
+
+    Spellings with the same key (`name_key`) are one player, shown in the most frequent of them. With `matching` full, a
+    name without a comma joins the one name with a comma that has its words as surname and given names, when the input
+    (or the alias file) has exactly one. The alias file comes first. `ids` are White's and Black's ids, numbers in the
+    texts that follow (see `join_ids`). `status` tells which games the alias file gives to another.
+    """
+    counts = sum(np.bincount(side, minlength=len(pool.values)) for side in written)
+    groups = _Groups(pool, np.asarray(counts), matching, aliases)
+    white, black = (groups.number[side] for side in written)
+    names, home = groups.names, np.arange(len(groups.names), dtype=np.int32)
+    if ids is not None:
+        names, home, white, black = join_ids(names, white, black, *ids)
+    if status is not None and aliases.by_status:
+        words = np.array([fold(text) for text in status.values])
+        for (name, word), main in aliases.by_status.items():
+            player, other = groups.find(name), groups.find(main)
+            if player is not None and other is not None:
+                rows = np.isin(status.codes, np.flatnonzero(words == word))
+                white[rows & (white == home[player])] = home[other]
+                black[rows & (black == home[player])] = home[other]
+    return _sorted(names, white, black)
+
+
+class _Groups:
+    """Spellings of one name: `number`, shape (spellings,), tells the group of each, `names` those of the groups."""
+
+    def __init__(
+        self, pool: NamePool, counts: NDArray[np.int64], matching: NameMatching, aliases: Aliases
+    ) -> None:
+        self._matching: NameMatching = matching
+        self._aliases = aliases
+        self._mains = {self._key(main): main for main in sorted(aliases.mains)}
+        self._alias_keys = self._unambiguous()
+        own = name_keys(pool.cleaned, matching)
+        for number in np.flatnonzero(np.frombuffer(pool.fault, np.int8)).tolist():
+            own[number] = ""
+        keys = chain(own, self._mains, self._alias_keys) if matching == "full" else ()
+        self._comma_keys = frozenset(key for key in keys if "," in key)
+        resolved = self._all_resolved(pool.cleaned, own)
+        self._numbers = {"": NOBODY}
+        numbers = [self._numbers.setdefault(key, len(self._numbers) - 1) for key in resolved]
+        for key in self._mains:
+            self._numbers.setdefault(key, len(self._numbers) - 1)
+        self.number = np.array(numbers, np.int32)
+        titular = np.fromiter(map(eq, own, resolved), np.bool_, len(own))
+        self.names = self._shown(pool.cleaned, counts.tolist(), np.where(titular, numbers, NOBODY).tolist())
+
+    def find(self, name: str) -> int | None:
+        """The group of a name that the alias file mentions, None when nobody has it."""
+        return self._numbers.get(self._resolved(name, self._key(name)))
+
+    def _key(self, name: str) -> str:
+        return name_key(name, self._matching)
+
+    def _unambiguous(self) -> dict[str, str]:
+        """Keys of synonyms, and the keys of the players they stand for where spellings of one key agree."""
+        found: dict[str, set[str]] = {}
+        for synonym, main in self._aliases.names.items():
+            found.setdefault(self._key(synonym), set()).add(self._key(main))
+        return {key: mains.pop() for key, mains in found.items() if len(mains) == 1}
+
+    def _all_resolved(self, names: Sequence[str], own: list[str]) -> list[str]:
+        """`_resolved` of all names and their keys; a name that would stand for nobody else stands for itself."""
+        if not self._aliases.names and not self._comma_keys:
+            return own
+        resolved = [key and self._resolved(name, key) for name, key in zip(names, own, strict=True)]
+        players = {*compress(own, map(eq, own, resolved)), *self._mains}
+        return [target if target in players else key for key, target in zip(own, resolved, strict=True)]
+
+    def _resolved(self, name: str, key: str) -> str:
+        """The key of the player that a spelling stands for."""
+        if name in self._aliases.names:
+            return self._key(self._aliases.names[name])
+        if self._comma_keys and key not in self._alias_keys and "," not in key:
+            targets = {
+                self._alias_keys.get(other, other) for other in comma_keys(key) if other in self._comma_keys
+            }
+            if len(targets) == 1:
+                return targets.pop()
+        return self._alias_keys.get(key, key)
+
+    def _shown(self, names: Sequence[str], counts: Sequence[int], groups: Sequence[int]) -> list[str]:
+        """How groups are shown: as in the alias file, else in the most frequent of the names that have their keys.
+
+        `groups` are those of such names, -1 of others.
+        """
+        best, most = [""] * (len(self._numbers) - 1), [-1] * (len(self._numbers) - 1)
+        for name, count, group in zip(names, counts, groups, strict=True):
+            if group == NOBODY or count < most[group] or (count == most[group] and name < best[group]):
+                continue
+            best[group], most[group] = name, count
+        for key, main in self._mains.items():
+            best[self._numbers[key]] = main
+        return best
+
+
+def _sorted(names: Sequence[str], white: Ids, black: Ids) -> Identified:
+    """The players who occur, sorted, and their numbers."""
+    present = np.zeros(len(names) + 1, np.bool_)
+    present[white] = present[black] = True
+    ranked = sorted(np.flatnonzero(present[:-1]).tolist(), key=names.__getitem__)
+    number = np.full(len(names) + 1, NOBODY, np.int32)  # the last one stands for nobody
+    number[ranked] = np.arange(len(ranked), dtype=np.int32)
+    return Identified(tuple(map(names.__getitem__, ranked)), number[white], number[black])

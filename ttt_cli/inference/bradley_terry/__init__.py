@@ -1,0 +1,1 @@
+"""Most probable ratings of Bradley-Terry models: Newton, Laplace, information, connectivity."""

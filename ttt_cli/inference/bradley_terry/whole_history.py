@@ -1,0 +1,125 @@
+"""The posterior of Whole-History Rating: Wiener processes that begin with virtual games, and what games say of them."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.games.table import DRAW
+from ttt_cli.inference.bradley_terry.comparisons import Draws, compare_games
+from ttt_cli.inference.bradley_terry.information import Information
+from ttt_cli.inference.bradley_terry.laplace import Lead, lead_variances, leads_of
+from ttt_cli.inference.bradley_terry.newton import Posterior
+from ttt_cli.inference.elo_unit import logistic_unit_growth
+from ttt_cli.inference.logistic import ELO_SCALE
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+
+class History:
+    """The log density of all histories and games, natural units; with draws as a margin it is normalised."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        *,
+        tau: float,
+        virtual_draws: float,
+        white_advantage: float,
+        draws: Draws,
+        draw_margin: float,
+    ) -> None:
+        from ttt_cli.kernels.bradley_terry.whr import wiener
+
+        self._tau = tau
+        self._virtual = virtual_draws
+        self._margin = draw_margin / ELO_SCALE if draws == "margin" else 0.0
+        self._advantage = white_advantage / ELO_SCALE
+        self._drawn = float(timeline.weight[timeline.outcome == DRAW].sum())
+        self._previous = timeline.previous.copy()
+        self._variance = (tau / ELO_SCALE) ** 2 * timeline.gap_years
+        histories = partial(wiener, self._previous, self._variance, virtual_draws)
+        self._comparisons = compare_games(timeline, white_advantage, draws)
+        self.posterior = Posterior(
+            self._comparisons, self._margin, self._previous, timeline.next.copy(), histories
+        )
+
+    def constant(self) -> float:
+        """What normalises the density: of draws, P(draw) = (exp(2 margin) - 1) P(win) P(loss), and of the priors."""
+        from scipy.special import betaln
+
+        players = int(np.sum(self._previous < 0))
+        drawn = self._drawn * math.log(math.expm1(2.0 * self._margin)) if self._drawn else 0.0
+        return drawn - players * float(betaln(self._virtual, self._virtual))
+
+    def covariances(self, information: Information) -> Array:
+        """Of each node's rating with that of the node before (nodes,), 0 at the first."""
+        later = np.flatnonzero(self._previous >= 0)
+        covariance = np.zeros(len(self._previous))
+        covariance[later] = information.covariances(later, self._previous[later])
+        return covariance
+
+    def slopes(self, rating: Array) -> dict[str, float]:
+        """Slopes of the log-evidence at its maximum `rating`, see `inference/bradley_terry/laplace.py`."""
+        self.posterior.at(rating)
+        information = self.posterior.information()
+        rows = self._comparisons
+        at = Lead.at(leads_of(rows, rating), rows.won, rows.lost, self._margin)
+        spread = lead_variances(information, rows.first, rows.second)
+        answer = information.solve(self._tilt(rating, information, -at.third * spread))
+        moved = answer[rows.first] - answer[rows.second]
+
+        def of_games(value: Array, first: Array, second: Array) -> float:
+            return float(value.sum() + 0.5 * (second @ spread) - 0.5 * (first @ moved))
+
+        draws = 2.0 * self._drawn / -math.expm1(-2.0 * self._margin) if self._drawn else 0.0
+        margin = of_games(at.margin, at.margin_first, at.margin_second) + draws
+        given = rows.shift - rows.turn * self._advantage
+        odds = of_games(given * at.first, given * at.second, given * at.third)
+        advantage = of_games(rows.turn * at.first, rows.turn * at.second, rows.turn * at.third)
+        return {
+            "prior_mean": 0.0,
+            "virtual_draws": self._virtual_slope(rating, information, answer),
+            "tau": self._drift_slope(rating, information, answer),
+            "draw_margin": margin / ELO_SCALE + odds * logistic_unit_growth(ELO_SCALE * self._margin),
+            "white_advantage": advantage / ELO_SCALE,
+        }
+
+    def _tilt(self, rating: Array, information: Information, of_rows: Array) -> Array:
+        """tr(H^-1 dH / dr_k) for each rating r_k; of games by rows, and of the virtual games."""
+        from scipy.special import expit
+
+        n, rows = len(rating), self._comparisons
+        score = expit(rating)
+        own = np.where(self._previous < 0, 2.0 * self._virtual, 0.0)
+        curved = own * score * (1.0 - score) * (1.0 - 2.0 * score) * information.variances
+        return (
+            curved
+            + np.bincount(rows.first, of_rows, minlength=n)
+            - np.bincount(rows.second, of_rows, minlength=n)
+        )
+
+    def _virtual_slope(self, rating: Array, information: Information, answer: Array) -> float:
+        """Of the evidence in the number of virtual draws."""
+        from scipy.special import digamma, expit, log_expit
+
+        first = self._previous < 0
+        begin = rating[first]
+        score = expit(begin)
+        value = log_expit(begin) + log_expit(-begin)
+        value -= 2.0 * (digamma(self._virtual) - digamma(2.0 * self._virtual))
+        spread = 2.0 * score * (1.0 - score) * information.variances[first]
+        return float(np.sum(value - 0.5 * spread - 0.5 * (1.0 - 2.0 * score) * answer[first]))
+
+    def _drift_slope(self, rating: Array, information: Information, answer: Array) -> float:
+        """Of the evidence in tau, per point."""
+        later = np.flatnonzero(self._previous >= 0)
+        before, variance = self._previous[later], self._variance[later]
+        change = rating[later] - rating[before]
+        spread = lead_variances(information, later, before)
+        moved = 2.0 * change * (answer[later] - answer[before])
+        return float(np.sum((change**2 + spread - 0.5 * moved) / variance - 1.0)) / self._tau

@@ -1,0 +1,42 @@
+"""Slopes of a filter's evidence by differences: a pass costs so little that formulas are not worth their length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.ep.smoothing import central_slope
+from ttt_cli.inference.logistic import ELO_SCALE, ExpectedParams
+from ttt_cli.inference.outcome import draw_share
+from ttt_cli.timeline import Timeline
+
+_Params = TypeVar("_Params", bound=ExpectedParams)
+
+
+def evidence_slopes(
+    filtered: Callable[[_Params], Fit], timeline: Timeline, params: _Params, fit: Fit, keys: Iterable[str]
+) -> dict[str, float]:
+    """Slopes of the log-evidence in the parameters `keys` and in `draw_probability`, at a fit of the timeline.
+
+    `filtered` fits with given parameters. Numbers that were worked out from the games stay as the fit has them.
+    """
+    known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
+
+    def slope(key: str) -> float:
+        value = float(fit.params[key])
+        return central_slope(
+            lambda moved: filtered(known.model_copy(update={key: moved})).log_evidence, value, 1.0
+        )
+
+    slopes = {key: slope(key) for key in (*keys, "draw_margin", "white_advantage")}
+    share = params.draw_probability or draw_share(timeline)
+    return {**slopes, "draw_probability": slopes["draw_margin"] * _margin_slope(share)}
+
+
+def _margin_slope(probability: float) -> float:
+    """How fast the draw margin grows with the probability of a draw between equals, Elo points."""
+    if not 0.0 < probability < 1.0:
+        return 0.0
+    return math.fsum((1.0 / (1.0 + probability), 1.0 / (1.0 - probability))) * ELO_SCALE

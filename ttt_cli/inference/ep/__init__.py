@@ -1,0 +1,1 @@
+"""Gaussian expectation propagation over the timeline."""

@@ -1,0 +1,157 @@
+"""Slices of time: parts of a timeline that threads work on side by side.
+
+A node and its games are in one slice only, so that threads do not meet. There are as many slices as threads: a sweep
+goes through all at once, and what one slice says to the next arrives half a sweep later. The fixed point is the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from itertools import pairwise
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Result = TypeVar("Result")
+
+GAMES_EACH: Final = 100_000  # at least: with fewer, handing them over costs more than it saves
+SMALL: Final = 0.02
+FADING: Final = 0.3
+MOST: Final = 8  # slices: with more, sweeps save less than they lose
+
+
+class Slices:
+    """Consecutive slices of about equally many games.
+
+    Of slice k: `periods[k]`, `nodes[k]`, `games[k]` are (begin, end). `later` are the nodes whose player's node before
+    is in another slice.
+    """
+
+    def __init__(
+        self,
+        node_start: NDArray[np.int64],
+        game_start: NDArray[np.int64],
+        previous: NDArray[np.int32],
+        threads: int | None = None,
+    ) -> None:
+        cuts = _cuts(game_start, min(threads or available_cores(), MOST))
+        self.periods = _between(cuts)
+        self.nodes = _between(node_start[cuts])
+        self.games = _between(game_start[cuts])
+        self.later = crossing(previous, [(0, begin, end) for begin, end in self.nodes[1:]])
+
+    def __len__(self) -> int:
+        return len(self.periods)
+
+    def run(self, task: Callable[[int], Result]) -> list[Result]:
+        """Do a task for the number of each slice, in a thread each; the results in order."""
+        return side_by_side(len(self), task)
+
+
+class Moves:
+    """How far means and sds move from sweep to sweep; `marginal` (variables, 2) as in `kernels/ep/chains.py`."""
+
+    def __init__(self, slices: Slices, marginal: NDArray[np.float64]) -> None:
+        from ttt_cli.kernels.ep import chains
+
+        self._kernels, self._slices, self._marginal = chains, slices, marginal
+        self._ranges = variable_ranges(slices, len(marginal))
+        self._beliefs = marginal[:0]
+        self._moves = np.zeros(marginal.shape, np.float32)
+        self._last = self._share = 0.0
+
+    def begin(self) -> None:
+        """Take note of what is believed before a sweep."""
+        self._beliefs = np.empty_like(self._marginal)
+        self._slices.run(self._believe)
+
+    def largest(self) -> float:
+        """The largest move in this sweep so far, points."""
+        return max(self._slices.run(self._largest))
+
+    def end(self) -> tuple[float, float]:
+        """The largest move of this sweep and what the slowest mean or sd has still to go, points.
+
+        The rate of each is the ratio of its moves in two sweeps. Small moves have any ratio, so the earlier is taken as
+        a share `SMALL` of the largest there was, or more; so have moves after those that happened to be near 0, so
+        it is taken as a share `FADING` of the one before it, or more. The first sweep comes from nowhere.
+        """
+        ends = self._slices.run(partial(self._end, SMALL * self._last))
+        self._share = 0.0 if self._last == 0.0 else FADING
+        self._last = max(moved for moved, _ in ends)
+        self._beliefs = self._marginal[:0]
+        return self._last, max(ahead for _, ahead in ends)
+
+    def _believe(self, number: int) -> None:
+        for begin, end in self._ranges[number]:
+            self._kernels.believe(begin, end, self._marginal, self._beliefs)
+
+    def _largest(self, number: int) -> float:
+        moves = (
+            self._kernels.largest_move(begin, end, self._marginal, self._beliefs)
+            for begin, end in self._ranges[number]
+        )
+        return max(moves, default=0.0)
+
+    def _end(self, least: float, number: int) -> tuple[float, float]:
+        ends = [
+            self._kernels.moves_to_come(
+                begin, end, self._marginal, self._beliefs, self._moves, least, self._share
+            )
+            for begin, end in self._ranges[number]
+        ]
+        return max((moved for moved, _ in ends), default=0.0), max((ahead for _, ahead in ends), default=0.0)
+
+
+def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
+    """Do a task for the numbers below `count`, in a thread each; the results in order."""
+    if count == 1:
+        return [task(0)]
+    return list(_pool(count).map(task, range(count)))
+
+
+def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]]]:
+    """Where the variables of each slice are: those of its nodes, once for every quantity that a node has."""
+    nodes = max(slices.nodes[-1][1], 1)
+    return [
+        [(first + begin, first + end) for first in range(0, variables, nodes)] for begin, end in slices.nodes
+    ]
+
+
+def crossing(previous: NDArray[np.int32], borders: Iterable[tuple[int, int, int]]) -> NDArray[np.int32]:
+    """The variables from a border to before `end` whose one before is at `begin` or later but before the border.
+
+    `borders` are (begin, border, end), in order.
+    """
+    found = [
+        border + np.flatnonzero((previous[border:end] >= begin) & (previous[border:end] < border))
+        for begin, border, end in borders
+    ]
+    return np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32)
+
+
+def available_cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
+
+
+def _cuts(game_start: NDArray[np.int64], threads: int) -> NDArray[np.int64]:
+    """The periods at which slices begin, and the end of the last."""
+    games, periods = int(game_start[-1]), len(game_start) - 1
+    count = max(1, min(threads, games // GAMES_EACH))
+    wanted = np.arange(1, count) * games / count
+    inner = np.searchsorted(game_start, wanted)
+    return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < periods)], [periods]]))
+
+
+def _between(cuts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    return list(pairwise(cuts.tolist())) or [(0, 0)]

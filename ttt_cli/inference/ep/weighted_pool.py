@@ -1,0 +1,271 @@
+"""Weighted EP period by period: the games that still count and their players' skills (`systems/weighted_ep.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Status, by_player
+from ttt_cli.inference.elo_unit import normal_unit
+from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.ep.smoothing import largest, sites_name, started_sites
+from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+NEGLIGIBLE: Final = 1e-8  # a game of less weight for both players is dropped
+ROUNDING: Final = 1e-13  # moves below this share of the prior sd are rounding
+INNER: Final = 0.1  # of the tolerance: how exactly the joint means are found
+RELATIVE: Final = 1e-3  # or by how much their residual shrinks
+LEAST_RATE: Final = 0.3  # of sweeps: fits that start next to their end are over before their rate is known
+
+
+@dataclass(frozen=True)
+class Probit:
+    """The numbers of the model, points and years; `pull` is below 1."""
+
+    prior_sd: float
+    beta: float
+    margin: float
+    advantage: float
+    pull: float
+    per_year: float
+    per_game: float
+
+    @property
+    def elo_unit(self) -> float:
+        """Points that are one Elo point."""
+        return normal_unit(self.beta, self.margin)
+
+
+class Pool:
+    """All games of a timeline, taken in period by period; arrays as in `kernels/ep/weighted_ep.py`."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        probit: Probit,
+        solver: SolverConfig,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,
+    ) -> None:
+        self._timeline, self._probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
+        self._pairs = merge_games(timeline, colours=probit.advantage != 0.0)
+        self._games = _Games(
+            self._pairs.outcome,
+            self._pairs.weight,
+            probit.elo_unit * self._pairs.odds,
+            started_sites((len(self._pairs), 4), start, sites_name(probit.advantage != 0.0)),
+            np.zeros((len(self._pairs), 4)),
+        )
+        self._player = timeline.node_player.copy()
+        players = len(timeline.players)
+        self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
+        self._totals = _games_up_to(timeline)
+        self._worn = probit.per_game * self._totals + probit.per_year * np.repeat(
+            self._years, np.diff(timeline.node_start)
+        )
+        self._active, self._kept = np.empty(len(self._pairs), np.int64), 0
+        self._played = np.zeros(players)
+        self._number = np.full(players, -1, np.int32)
+        self._level = np.zeros(players)
+        self._beliefs = np.stack([self._level, np.full(players, probit.prior_sd)])
+        self._ended: list[Status] = []
+        self.trace: list[tuple[float, float]] = []
+
+    def run(self) -> tuple[Array, Array]:
+        """Beliefs (mean from the prior mean, sd) of all nodes before and after their periods' games; shape (2, nodes).
+
+        The games so far are fitted anew before every period and after it, from the sites of the fit before.
+        """
+        before, after = np.empty((2, self._timeline.n_nodes)), np.empty((2, self._timeline.n_nodes))
+        for step, year in enumerate(self._years.tolist()):
+            nodes = self._nodes(step, step + 1)
+            self._believe(year, nodes, before)
+            if self._take_in(step, step + 1):
+                self._infer(year)
+            after[:, nodes] = self._beliefs[:, self._player[nodes]]
+        return before, after
+
+    def foresee(self, first: int) -> Array:
+        """The beliefs of all nodes from the period at index `first` on before their periods' games, else NaN.
+
+        What is fitted to the games of a period is known by these and their weights alone: nothing is fitted earlier.
+        """
+        before = np.full((2, self._timeline.n_nodes), np.nan)
+        self._take_in(0, first)
+        for step, year in enumerate(self._years[first:].tolist(), first):
+            self._believe(year, self._nodes(step, step + 1), before)
+            self._take_in(step, step + 1)
+        return before
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """What a further pool of the same games, or of more, may start from."""
+        return {sites_name(self._probit.advantage != 0.0): self._games.sites}
+
+    def _nodes(self, step: int, stop: int) -> slice:
+        return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
+
+    def _believe(self, year: float, nodes: slice, beliefs: Array) -> None:
+        """Fill in what the games taken in say of nodes of that year."""
+        self._infer(year)
+        beliefs[:, nodes] = self._beliefs[:, self._player[nodes]]
+
+    def _take_in(self, step: int, stop: int) -> bool:
+        """Add the games of the periods from `step` to before `stop`; whether there are any."""
+        nodes = self._nodes(step, stop)
+        self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
+        games = np.arange(self._pairs.start[step], self._pairs.start[stop])
+        self._active[self._kept : self._kept + len(games)] = games
+        self._kept += len(games)
+        return len(games) > 0
+
+    def status(self) -> Status:
+        """How all fits together ended: the sweeps of all, the worst of the rest."""
+        return Status(
+            converged=all(status.converged for status in self._ended),
+            sweeps=sum(status.sweeps for status in self._ended),
+            remaining_error=max((status.remaining_error for status in self._ended), default=0.0),
+            skipped_sites=max((status.skipped_sites for status in self._ended), default=0),
+        )
+
+    def _wear(self, year: float) -> Array:
+        """By how much the log weights of the players' games have fallen, from the year 0 and the first game on."""
+        return self._probit.per_year * year + self._probit.per_game * self._played
+
+    def _infer(self, year: float) -> None:
+        """Fit the games taken in, as they count in that year."""
+        from ttt_cli.kernels.ep.weighted_ep import gather
+
+        active = self._active[: self._kept]
+        ends, fade = np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
+        roster = np.empty(len(self._number), np.int32)
+        kept, players = gather(
+            self._pairs.first, self._pairs.second, self._player, self._worn, self._wear(year), NEGLIGIBLE,
+            active, ends, fade, self._number, roster,
+        )  # fmt: skip
+        self._kept, roster = kept, roster[:players]
+        layout = (active[:kept], ends[:kept], fade[:kept])
+        inference = Inference(layout, self._games, self._probit, self._level[roster], self._solver.tol)
+        if kept:
+            status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
+            self._ended.append(status)
+            self.trace += trace
+        self._level[roster] = inference.level
+        self._beliefs[0], self._beliefs[1] = self._level, self._probit.prior_sd
+        self._beliefs[:, roster] = inference.beliefs()
+
+    def _report(self) -> OnSweep | None:
+        """Tells of the sweeps of one fit as going on from those of the others."""
+        told, earlier = self._on_sweep, len(self.trace)
+        return told and (lambda sweep, change, remaining: told(earlier + sweep, change, remaining))
+
+
+@dataclass(frozen=True)
+class _Games:
+    """All games, those merged counted once."""
+
+    code: NDArray[np.uint8]
+    times: Array
+    odds: Array
+    sites: Array
+    links: Array
+
+
+class Inference:
+    """Weighted EP for the games of a layout (active, ends, fade), with prior means to start from."""
+
+    def __init__(
+        self,
+        layout: tuple[NDArray[np.int64], NDArray[np.int32], Array],
+        games: _Games,
+        probit: Probit,
+        level: Array,
+        tol: float,
+    ) -> None:
+        from ttt_cli.kernels.ep import weighted_ep
+
+        self._kernels, self._layout, self._games, self._probit = weighted_ep, layout, games, probit
+        self._tol = INNER * tol
+        self._prior = probit.prior_sd**-2
+        self.level = level
+        self._marginal = np.empty((len(level), 2))
+        self._total, self._drawn = np.empty((2, len(level)))
+        self._diagonal, self._residual, self._correction = np.empty((3, len(level)))
+        self._ties = np.empty((len(layout[0]), 2))
+        self._settle()
+
+    def beliefs(self) -> Array:
+        """Means (from the common prior mean) and sds of the players, points; shape (2, players)."""
+        precision, weighted = self._marginal.T
+        return np.stack([weighted / precision, 1.0 / np.sqrt(precision)])
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """Update all sites once and the prior means with them, then move to the joint means if asked for."""
+        kernels, layout, games, probit = self._kernels, self._layout, self._games, self._probit
+        before = self.beliefs()
+        skipped = kernels.sweep(
+            *layout, games.code, games.times, games.odds, 2.0 * probit.beta**2, probit.margin, probit.advantage,
+            self._marginal, games.sites, games.links,
+        )  # fmt: skip
+        self._draw_levels()
+        swept = self.beliefs()
+        unsolved = self._solve()
+        if pace is Pace.PLAIN:
+            unsolved += largest(self._correction)
+        else:
+            kernels.spread(*layout, games.links, self._correction, self._marginal, games.sites)
+            self._draw_levels()
+        self._settle()
+        change = max(largest(swept - before), largest(self.beliefs() - before))
+        return Sweep(change if change > ROUNDING * probit.prior_sd else 0.0, unsolved, int(skipped))
+
+    def _settle(self) -> None:
+        games = self._games
+        self._kernels.settle(*self._layout, games.times, games.sites, self._prior, self.level, self._marginal)
+
+    def _draw_levels(self) -> None:
+        """Set the prior means from what the opponents' means are, relative to the mean of these."""
+        centre = self._kernels.opponents(
+            *self._layout, self._games.times, self.beliefs()[0], self._total, self._drawn
+        )
+        drawn = self._total > 0.0
+        self.level[drawn] = self._probit.pull * (self._drawn[drawn] - centre)
+
+    def _solve(self) -> float:
+        """Find how far the joint means are; returns a bound on the error of that, points.
+
+        The equations are solved as if prior means were not centred; the centre then moves by that of the solution.
+        """
+        games, kernels, pull = self._games, self._kernels, self._probit.pull
+        kernels.tie(
+            *self._layout, games.times, games.links, self._prior, pull, self._marginal, self._total, self.level,
+            self._ties, self._diagonal, self._residual,
+        )  # fmt: skip
+        bound = kernels.solve(
+            self._layout[1], self._ties, self._diagonal, self._residual, (1.0 - pull) * self._prior,
+            self._tol, RELATIVE, self._correction,
+        )  # fmt: skip
+        centre = kernels.opponents(*self._layout, games.times, self._correction, self._total, self._drawn)
+        self._correction -= pull * centre
+        return (1.0 + pull) * float(bound)
+
+
+def _games_up_to(timeline: Timeline) -> Array:
+    """How many games players have played up to each node and at it: none where a forecast is asked for."""
+    ends = np.concatenate([timeline.game_white, timeline.game_black])
+    played = np.bincount(ends, np.tile(timeline.weight, 2), minlength=timeline.n_nodes)
+    order = by_player(timeline)
+    totals = np.cumsum(played[order])
+    first = np.flatnonzero(timeline.previous[order] < 0)
+    earlier = totals[first] - played[order[first]]
+    found: Array = np.empty(timeline.n_nodes)
+    found[order] = totals - np.repeat(earlier, np.diff(np.append(first, len(order))))
+    return found

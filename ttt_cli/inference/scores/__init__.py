@@ -1,0 +1,1 @@
+"""What systems that move ratings by scores share."""

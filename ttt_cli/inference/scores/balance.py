@@ -1,0 +1,81 @@
+"""Ratings from weighted differences, by conjugate gradients: what pools that hang together by few games need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Members = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Who is compared with whom among members: `first` and `second`, shape (pairs,), and with which `weight` (> 0).
+
+    `group` numbers the group of each member, shape (members,): members are in one if comparisons lead from one to the
+    other.
+    """
+
+    first: Members
+    second: Members
+    weight: Array
+    group: Members
+
+    @classmethod
+    def among(cls, members: int, first: Members, second: Members, weight: Array) -> Self:
+        """Pairs among so many members, their groups found."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        if not members:
+            return cls(first, second, weight, np.zeros(0, np.int32))
+        graph = coo_array((np.ones(len(first)), (first, second)), shape=(members, members))
+        return cls(first, second, weight, connected_components(graph, directed=False)[1].astype(np.int32))
+
+    def weighing(self, weight: Array) -> Self:
+        """The same pairs with other weights."""
+        return replace(self, weight=weight)
+
+    def to_members(self, values: Array) -> Array:
+        """Sums of a quantity per pair over each member's pairs: for the first as it is, for the second negative."""
+        n = len(self.group)
+        total = np.bincount(self.first, values, n) - np.bincount(self.second, values, n)
+        return total.astype(np.float64)
+
+
+def level(values: Array, weights: Array, group: Members) -> Array:
+    """`values` less the weighted mean of their group; weights > 0."""
+    mean: Array = np.bincount(group, weights * values) / np.bincount(group, weights)
+    return values - mean[group]
+
+
+def balance(pairs: Pairs, push: Array, accuracy: float, max_steps: int) -> tuple[Array, bool]:
+    """Ratings r with, for each member i, the sum over its pairs of weight (r_i - r_j) equal to push_i.
+
+    The weighted least squares solution for differences, when `push` is the sum of weight times difference; it sums to
+    0 in each group. Groups are centred on 0. Returns whether the moves that members would still make, each alone, are
+    by `accuracy` smaller (as a norm) than at the beginning.
+    """
+    from ttt_cli.kernels.scores.elo_historical import advance, settle_alone
+
+    n = len(pairs.group)
+    ends = np.concatenate([pairs.first, pairs.second])
+    weights = np.bincount(ends, np.tile(pairs.weight, 2), n).astype(np.float64)
+    scale = np.where(weights > 0.0, weights, 1.0)
+    group_weight = np.bincount(pairs.group, scale).astype(np.float64)
+    mean = np.empty(len(group_weight))
+    rating, left, eager, image = np.zeros(n), push.astype(np.float64), np.empty(n), np.empty(n)
+    power = settle_alone(left, scale, pairs.group, group_weight, mean, eager)
+    enough = accuracy**2 * power
+    step, steps = eager.copy(), 0
+    while power > enough and steps < max_steps:
+        advance(pairs.first, pairs.second, pairs.weight, power, step, image, rating, left)
+        before = power
+        power = settle_alone(left, scale, pairs.group, group_weight, mean, eager)
+        step = eager + (power / before) * step
+        steps += 1
+    return level(rating, scale, pairs.group), power <= enough

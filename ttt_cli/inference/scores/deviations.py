@@ -1,0 +1,79 @@
+"""What the Glicko systems share: ratings with deviations, and what they foresee of games."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.histories import Filter
+from ttt_cli.inference.logistic import ELO_SCALE, ExpectedParams, foreseen, logistic_probabilities
+from ttt_cli.inference.params import alias
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+
+class DeviationParams(ExpectedParams):
+    """The rating and deviation of a newcomer, beside how leads become outcomes."""
+
+    prior_mean: Annotated[
+        float,
+        Field(
+            validation_alias=alias("prior_mean", "mu0"), description="rating at the first appearance, points"
+        ),
+    ] = 1500.0
+    prior_sd: Annotated[
+        float,
+        Field(
+            gt=0,
+            validation_alias=alias("prior_sd", "sigma0"),
+            description="rating deviation at the first appearance, and the most that idle years leave, points",
+        ),
+    ] = 350.0
+
+
+def known_advantage(params: ExpectedParams, timeline: Timeline) -> float:
+    """White's advantage in points; none where colours are unknown."""
+    return params.white_advantage if timeline.colours else 0.0
+
+
+_Columns = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], Array, Array]
+
+
+def game_columns(timeline: Timeline, advantage: float) -> _Columns:
+    """What kernels take of the games: where each period's begin, White, Black, outcome, weight and White's lead."""
+    return (
+        timeline.game_start.copy(),
+        timeline.game_white.copy(),
+        timeline.game_black.copy(),
+        timeline.outcome.copy(),
+        timeline.weight.copy(),
+        timeline.offset + advantage,
+    )
+
+
+def damping(variance: Array) -> Array:
+    """The factor g by which leads count less when a rating has this variance, points^2 (Glickman 1999)."""
+    return np.asarray(1.0 / np.sqrt(1.0 + 3.0 * variance / (math.pi * ELO_SCALE) ** 2))
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    return _probabilities(lead, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
+
+
+def evidence(timeline: Timeline, chain: Filter, advantage: float, margin: float) -> float:
+    """The sum of the log probabilities with which the games were foreseen from before their periods, nats."""
+    white, black = timeline.game_white, timeline.game_black
+    lead = chain.before_mean[white] - chain.before_mean[black] + advantage + timeline.offset
+    variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
+    return foreseen(_probabilities(lead, variance, margin), timeline.outcome, timeline.weight)
+
+
+def _probabilities(lead: Array, variance: Array, margin: float) -> Array:
+    return logistic_probabilities(damping(variance) * lead, margin)

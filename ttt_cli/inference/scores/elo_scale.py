@@ -1,0 +1,38 @@
+"""What systems with one number per player share: a rating at the first appearance and outcomes by the lead alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.inference.logistic import ExpectedParams, logistic_probabilities
+from ttt_cli.inference.params import alias
+
+Array = NDArray[np.float64]
+
+
+class RatingParams(ExpectedParams):
+    """Elo points, and where players begin."""
+
+    prior_mean: Annotated[
+        float,
+        Field(
+            validation_alias=alias("prior_mean", "mu0"),
+            description="rating of a player at the first appearance, points",
+        ),
+    ] = 1500.0
+
+
+def predict_from_leads(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points."""
+    return logistic_probabilities(
+        white["mean"] - black["mean"] + params["white_advantage"], params["draw_margin"]
+    )
+
+
+def unknown_sd(nodes: int) -> Array:
+    """The sds of a system without uncertainty, shape (nodes,): NaN."""
+    return np.full(nodes, np.nan)

@@ -1,0 +1,85 @@
+"""What the filters share: beliefs before a period's games from those after the last, and games piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.histories import Filter
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+
+def gaussian_filter(
+    timeline: Timeline,
+    mean: Array,
+    sd: Array,
+    prior_mean: float,
+    prior_sd: float,
+    drift: float | Array,
+    ceiling: float = np.inf,
+) -> Filter:
+    """The chain of beliefs `mean`, `sd` after each node's games; before them a player has what the last node left.
+
+    Newcomers have the prior. `drift` is the sd of the change over one year, one number or one per node for the time
+    after it; `ceiling` bounds the sd that idle years leave. `sd` may be NaN throughout.
+    """
+    previous = timeline.previous
+    new = previous < 0
+    last = np.broadcast_to(drift, mean.shape)[previous]
+    grown = np.minimum(np.sqrt(sd[previous] ** 2 + last**2 * timeline.gap_years), ceiling)
+    return Filter(
+        mean=mean,
+        sd=sd,
+        before_mean=np.where(new, prior_mean, mean[previous]),
+        before_sd=np.where(new, prior_sd, grown),
+        drift=drift,
+        ceiling=ceiling,
+    )
+
+
+_STEPS: Final = 400_000  # updates in one call of a kernel: an interrupt is heard between two calls
+
+
+class Piece(NamedTuple):
+    """Games of consecutive periods, as in a Timeline; `goes_on`: some of the first period's are in the piece before."""
+
+    goes_on: bool
+    node_start: NDArray[np.int64]
+    game_start: NDArray[np.int64]
+
+
+def pieces(
+    timeline: Timeline, weight: Array, joined: NDArray[np.bool_], steps: int | None = None
+) -> Iterator[Piece]:
+    """A timeline's games in order, in pieces that a filter takes in a moment; matches stay whole."""
+    begun, start = 0, timeline.game_start
+    for first, last in pairwise(_cuts(weight, joined, steps or _STEPS)):
+        goes_on = begun > 0 and bool(start[begun] > first)
+        begin = begun - goes_on
+        begun = len(start) - 1 if last == len(weight) else int(np.searchsorted(start[:-1], last))
+        part = slice(begin, begun + 1)
+        yield Piece(goes_on, timeline.node_start[part].copy(), np.clip(start[part], first, last))
+
+
+def _cuts(weight: Array, joined: NDArray[np.bool_], steps: int) -> list[int]:
+    """Where pieces of about so many updates begin, and the end."""
+    from ttt_cli.kernels.scores.matches import GROWTH, SINGLY
+
+    n = len(weight)
+    work = np.ceil(np.minimum(weight, SINGLY)) + np.log(np.maximum(weight / SINGLY, 1.0)) / GROWTH
+    done = np.cumsum(work)
+    cuts = np.searchsorted(done, np.arange(steps, done[-1] if n else 0, steps))
+    begins = np.append(np.flatnonzero(~joined), n)
+    whole = begins[np.searchsorted(begins, cuts)]
+    return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
+
+
+def joined_rows(timeline: Timeline) -> NDArray[np.bool_]:
+    """Whether each row goes on with the match of the row before, as kernels take it."""
+    return np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()

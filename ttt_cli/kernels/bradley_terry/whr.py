@@ -1,0 +1,35 @@
+"""Whole-History Rating: the Wiener process and the virtual games of a player (Coulom 2008, sections 2.4 and 4.1)."""
+
+from __future__ import annotations
+
+import math
+
+from ttt_cli.kernels.bradley_terry.likelihood import log_logistic, logistic
+from ttt_cli.kernels.compile import kernel
+
+
+@kernel("float64(int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1])")
+def wiener(previous, variance, virtual, rating, gradient, stiffness, own):
+    """Add the slopes of the log density of all histories to `gradient`; returns it, not normalised at the start.
+
+    A history begins with `virtual` comparisons won and as many lost against a rating of 0; `variance` is that of the
+    change since the node before. Fills `stiffness` with the curvature between a node and the one before, `own` with
+    that of the virtual games.
+    """
+    value = 0.0
+    for i in range(len(previous)):
+        own[i] = 0.0
+        stiffness[i] = 0.0
+        before = previous[i]
+        if before < 0:
+            score = logistic(rating[i])
+            value += virtual * (log_logistic(rating[i]) + log_logistic(-rating[i]))
+            gradient[i] += virtual * (1.0 - 2.0 * score)
+            own[i] = 2.0 * virtual * score * (1.0 - score)
+        else:
+            change = rating[i] - rating[before]
+            value -= 0.5 * (change * change / variance[i] + math.log(2.0 * math.pi * variance[i]))
+            gradient[i] -= change / variance[i]
+            gradient[before] += change / variance[i]
+            stiffness[i] = 1.0 / variance[i]
+    return value

@@ -1,0 +1,116 @@
+"""Distinct byte strings numbered in the order in which they are met: a hash table in arrays.
+
+Word k is `letters` from `starts[k]` to `starts[k + 1]`. A slot is -1 where it is free, else the upper half of a word's
+hash and, as the lower half, its number; there is a power of two of them. Who calls makes sure that there is room.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.kernels.compile import flat, kernel
+from ttt_cli.kernels.scanning.pgn_marks import eight_at
+
+_MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
+_WORD: Final = 8  # bytes
+_FREE: Final = -1
+_LOWER_HALF: Final = (1 << 32) - 1
+
+
+@flat
+def _word_at(data, start, stop):
+    """The first 8 of the bytes `data[start:stop]`, which are not none, as an integer; by one load if possible."""
+    count = stop - start
+    first = np.uint64(start)
+    if count < _WORD and start + _WORD > len(data):
+        word = np.uint64(0)
+        for k in range(count):
+            word |= np.uint64(data[first + np.uint64(k)]) << np.uint64(8 * k)
+        return np.int64(word)
+    word = eight_at(data, start)
+    if count < _WORD:
+        word &= (np.uint64(1) << np.uint64(8 * count)) - np.uint64(1)
+    return np.int64(word)
+
+
+@flat
+def hash_of(data, start, stop):
+    """The hash of the word at `data[start:stop]`."""
+    code = stop - start
+    for first in range(start, stop, _WORD):
+        code = (code ^ _word_at(data, first, stop)) * _MULTIPLIER
+        code ^= code >> 32
+    return code
+
+
+@flat
+def same_bytes(data, start, stop, other, first, last):
+    """Whether `data[start:stop]` and `other[first:last]` are equal."""
+    length = stop - start
+    if last - first != length:
+        return False
+    k = 0
+    while k < length and _word_at(data, start + k, stop) == _word_at(other, first + k, last):
+        k += _WORD
+    return k >= length
+
+
+@flat
+def first_entry(code, slots):
+    """What is in the first slot that a word of that hash may have."""
+    return slots[code & (len(slots) - 1)]
+
+
+@flat
+def word_of(code, entry, slots):
+    """The first word whose hash has the same upper half, -1 if there is none; `entry` is what `first_entry` gave."""
+    mask = len(slots) - 1
+    slot = code & mask
+    while entry != _FREE and entry >> 32 != code >> 32:
+        slot = (slot + 1) & mask
+        entry = slots[slot]
+    return np.int32(entry)
+
+
+@flat
+def number_of(data, start, stop, code, count, slots, starts, letters):
+    """The number of the word at `data[start:stop]` with that hash; `count`, how many there were, if it is a new one."""
+    mask = len(slots) - 1
+    slot = code & mask
+    while slots[slot] != _FREE:
+        word = np.int32(slots[slot])
+        alike = slots[slot] >> 32 == code >> 32
+        if alike and same_bytes(data, start, stop, letters, starts[word], starts[word + 1]):
+            return word
+        slot = (slot + 1) & mask
+    slots[slot] = _entry(code, count)
+    first = starts[count]
+    for i in range(stop - start):
+        letters[first + i] = data[start + i]
+    starts[count + 1] = first + stop - start
+    return np.int32(count)
+
+
+@flat
+def _entry(code, number):
+    return code & ~_LOWER_HALF | number
+
+
+@kernel("int32(Array(uint8, 1, 'C', True), int64, int64[::1], int64[::1], uint8[::1])")
+def number_word(word, count, slots, starts, letters):
+    """The number of one word; `count`, how many there were, if it is a new one."""
+    return number_of(word, 0, len(word), hash_of(word, 0, len(word)), count, slots, starts, letters)
+
+
+@kernel("void(int64, int64[::1], int64[::1], uint8[::1])")
+def fill_slots(count, slots, starts, letters):
+    """Put the first `count` words into free slots."""
+    mask = len(slots) - 1
+    for word in range(count):
+        code = hash_of(letters, starts[word], starts[word + 1])
+        slot = code & mask
+        while slots[slot] != _FREE:
+            slot = (slot + 1) & mask
+        slots[slot] = _entry(code, word)

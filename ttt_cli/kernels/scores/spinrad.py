@@ -1,0 +1,53 @@
+"""One run of Elo's update through all games, forwards or backwards in time, for Spinrad's method."""
+
+from __future__ import annotations
+
+from ttt_cli.kernels.compile import kernel
+from ttt_cli.kernels.scores.elo import amounts, sum_of_surprises
+from ttt_cli.kernels.scores.matches import next_share, unit_begin, unit_end
+
+
+@kernel(
+    "void(boolean, int64[::1], int32[::1], int64[::1], int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], "
+    "boolean[::1], float64, boolean, boolean, float64, float64[::1], float64[::1])"
+)
+def run_through(
+    backwards, node_start, node_player, game_start,
+    white, black, outcome, weight, offset, joined,
+    advantage, colours, normal, k,
+    current, rating,
+):  # fmt: skip
+    """Update after each game, from the first to the last or, backwards, from the last to the first.
+
+    `current` holds the rating of each player, at the beginning and the end; `rating` is filled with what each node's
+    player has when the run leaves its period. A game of weight w is played w times over, a last fraction of it with
+    that fraction of K; a match by its score (see `matches`).
+    """
+    periods = len(node_start) - 1
+    for passed in range(periods):
+        p = periods - 1 - passed if backwards else passed
+        first = game_start[p]
+        last = game_start[p + 1]
+        while first < last:
+            g = unit_begin(joined, last - 1, first) if backwards else first
+            stop = last if backwards else unit_end(joined, first, last)
+            lost, drawn, won = amounts(outcome, weight, g, stop)
+            i = node_player[white[g]]
+            j = node_player[black[g]]
+            left = lost + drawn + won
+            score = (won + 0.5 * drawn) / left
+            done = 0.0
+            while left > 0.0:
+                share = next_share(done, left)
+                left -= share
+                done += share
+                lead = current[i] - current[j] + offset[g]
+                move = k * sum_of_surprises(lead, 2.0 * k, share, advantage, score, colours, normal)
+                current[i] += move
+                current[j] -= move
+            if backwards:
+                last = g
+            else:
+                first = stop
+        for node in range(node_start[p], node_start[p + 1]):
+            rating[node] = current[node_player[node]]

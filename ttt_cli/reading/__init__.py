@@ -1,0 +1,1 @@
+"""Bytes to batches of records: streams, text, archives, formats."""

@@ -1,0 +1,250 @@
+"""The records of one file as numbers of distinct values: names and dates recur, so each is read only once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.errors import DataError
+from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, Batch, Note
+from ttt_cli.reading.coded import Coded, Codes
+from ttt_cli.reading.growing import Growing, narrow
+from ttt_cli.reading.values.results import ResultKind
+
+Ids = NDArray[np.int32]
+
+DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
+MOST_NOTES: Final = 200_000  # of a file that are kept
+_PIECE: Final = 1 << 20  # records looked at at a time
+_NOTHING: Final = (b"",)  # the words of a column that is not there
+
+
+class Interner(dict[Hashable, int]):
+    """Numbers distinct values in the order in which they are first asked for."""
+
+    def __missing__(self, value: Hashable) -> int:
+        number = self[value] = len(self)
+        return number
+
+    def ids(self, values: Sequence[Hashable]) -> Ids:
+        """The numbers of values, shape (n,)."""
+        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
+
+
+class _Column:
+    """One column, or several that share their values."""
+
+    def __init__(self) -> None:
+        self._known = Interner()
+        self._words: Sequence[Hashable] | None = None  # what all codes are numbers of; None: of `_known`
+        self._codes: dict[str, Growing] = {}
+        self._values: Sequence[Hashable] | None = None  # once these are what codes are numbers of
+
+    def add(self, name: str, values: Sequence[Hashable]) -> None:
+        words = values.words if isinstance(values, Coded) else None
+        if not any(map(len, self._codes.values())):
+            self._words = words
+        elif words is not self._words:
+            self._renumber()
+            values, words = list(values), None
+        codes = values.codes if isinstance(values, Coded) and words is not None else self._known.ids(values)
+        self._codes.setdefault(name, Growing()).add(codes)
+        self._values = None
+
+    def values(self) -> Sequence[Hashable]:
+        """The distinct values in the order in which they first come, in one column after the other."""
+        if self._values is None:
+            words = list(self._known) if self._words is None else self._words
+            chosen = _by_first_place([codes.seen() for codes in self._codes.values()], len(words))
+            number = np.zeros(len(words), np.int32)
+            number[chosen] = np.arange(len(chosen))
+            for codes in self._codes.values():
+                codes.renumber(number)
+            self._words = self._values = Coded(words, chosen)
+        return self._values
+
+    def ids(self, name: str) -> Ids:
+        """The number of each record's value among the distinct ones."""
+        return self.codes(name).astype(np.int32)
+
+    def codes(self, name: str) -> Codes:
+        """As `ids`, in as few bytes as they take, until anything is added or taken."""
+        self.values()
+        return self._codes[name].seen()
+
+    def take(self, name: str, numbers: Codes) -> Codes:
+        """As `numbers[ids]`, in the memory of the column, which is gone then."""
+        self.values()
+        codes = self._codes.pop(name)
+        codes.renumber(numbers)
+        return codes.whole()
+
+    def _renumber(self) -> None:
+        """Make all codes numbers of `_known`."""
+        if self._words is not None:
+            number = self._known.ids(self._words)
+            for codes in self._codes.values():
+                codes.renumber(number)
+            self._words = None
+
+
+class FileRecords:
+    """Gathers batches of one file; nothing is judged before the whole file is seen.
+
+    Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further
+    ones that batches have, where a batch without a column counts as empty texts. They are held in as few bytes as they
+    take, and `take` gives them up, since files may have tens of millions of records. `rejects` are the records that
+    the reader could not split into columns, `notes` the oddities it met.
+    """
+
+    def __init__(self, path: str, kind: ResultKind = "text") -> None:
+        self.path = path
+        self.kind = kind
+        self.rejects: list[Note] = []
+        self.notes: list[Note] = []
+        self._count = 0
+        self._lines = Growing()
+        self._moves = Growing(np.int64)
+        names = _Column()
+        self._columns = {DATES: _Column(), WHITES: names, BLACKS: names, RESULTS: _Column()}
+        self._further: list[str] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def rows(self) -> int:
+        """Records seen, those rejected by the reader included."""
+        return self._count + len(self.rejects)
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Names of the further columns that batches had."""
+        return tuple(self._further)
+
+    @property
+    def dates(self) -> Sequence[Hashable]:
+        """The distinct dates."""
+        return self.distinct(DATES)
+
+    @property
+    def names(self) -> Sequence[Hashable]:
+        """The distinct names of both players."""
+        return self.distinct(WHITES)
+
+    @property
+    def results(self) -> Sequence[Hashable]:
+        """The distinct results."""
+        return self.distinct(RESULTS)
+
+    @property
+    def weights(self) -> Sequence[Hashable]:
+        """The distinct weights, none when there is no such column."""
+        return self.distinct(WEIGHTS) if WEIGHTS in self._columns else ()
+
+    def add(self, batch: Batch) -> None:
+        """Take in the next records."""
+        self._add_notes(batch)
+        count = len(batch.lines)
+        if not count:
+            return
+        columns = {DATES: batch.dates, WHITES: batch.whites, BLACKS: batch.blacks, RESULTS: batch.results}
+        if batch.weights is not None:
+            columns[WEIGHTS] = batch.weights
+        columns |= batch.further
+        for name in columns:
+            if name not in self._columns:
+                self._columns[name] = _missing(name, self._count)
+        self._further = list(dict.fromkeys([*self._further, *batch.further]))
+        for name, column in self._columns.items():
+            column.add(name, columns[name] if name in columns else _nothing(count))
+        self._lines.add(np.asarray(batch.lines, np.int64))
+        self._add_moves(count, batch.moves)
+        self._count += count
+
+    def _add_notes(self, batch: Batch) -> None:
+        """Take in what was odd, in bounded memory: of very many notes the first are kept."""
+        if len(self.rejects) + len(batch.rejects) > MOST_NOTES:
+            if len(self.rejects) > self._count + len(batch.lines):
+                message = f"most of its first {self.rows:,} records cannot be read"
+                raise DataError(
+                    message, where=self.path, hint="is it a file of games? data.format names its kind"
+                )
+            self.rejects += [note._replace(detail="") for note in batch.rejects]
+        else:
+            self.rejects += batch.rejects
+        room = MOST_NOTES - len(self.notes)
+        if len(batch.notes) > room >= 0:
+            first = batch.notes[room]
+            detail = f"only the first {MOST_NOTES:,} notes are kept"
+            self.notes += [*batch.notes[:room], Note(first.line, FURTHER_NOTES, detail, KEPT)]
+        else:
+            self.notes += batch.notes if room >= 0 else ()
+
+    def _add_moves(self, count: int, moves: NDArray[np.int64] | None) -> None:
+        """Take in the moves of the next records; nothing is kept until some have any."""
+        if moves is not None and not len(self._moves):
+            self._moves.add(np.zeros(self._count, np.int64))
+        if moves is not None or len(self._moves):
+            self._moves.add(np.zeros(count, np.int64) if moves is None else moves)
+
+    def distinct(self, column: str) -> Sequence[Hashable]:
+        """The distinct values of a column, those that `ids` gives the numbers of."""
+        return self._columns[column].values() if column in self._columns else _NOTHING
+
+    def ids(self, column: str) -> Ids:
+        """Which distinct value each record has in a column, shape (records,)."""
+        if column not in self._columns or not self._count:
+            return np.zeros(self._count, np.int32)
+        return self._columns[column].ids(column)
+
+    def codes(self, column: str) -> Codes:
+        """As `ids`, in as few bytes as they take; a view, until anything is added or taken."""
+        if column not in self._columns or not self._count:
+            return np.zeros(self._count, np.uint8)
+        return self._columns[column].codes(column)
+
+    def take(self, column: str, numbers: Codes) -> Codes:
+        """As `numbers[ids(column)]`, shape (records,), in little memory: the column is not to be asked for again."""
+        if column not in self._columns or not self._count:
+            return np.full(self._count, numbers[0] if len(numbers) else 0, numbers.dtype)
+        return self._columns[column].take(column, numbers)
+
+    def lines(self) -> Codes:
+        """First line of each record, shape (records,)."""
+        return self._lines.whole()
+
+    def moves(self) -> NDArray[np.int64]:
+        """Hash of each record's moves, 0 where there are none, shape (records,)."""
+        if not len(self._moves):
+            return np.broadcast_to(np.int64(0), self._count)
+        return self._moves.whole().view(np.int64)
+
+
+def _missing(name: str, count: int) -> _Column:
+    column = _Column()
+    if count:
+        column.add(name, _nothing(count))
+    return column
+
+
+def _nothing(count: int) -> Coded:
+    return Coded(_NOTHING, np.zeros(count, np.int32))
+
+
+def _by_first_place(columns: Sequence[Codes], words: int) -> Codes:
+    """The codes below `words` that columns hold, in the order in which they first come."""
+    place = np.full(words, -1, np.int64)
+    after = sum(map(len, columns))
+    for codes in reversed(columns):
+        for stop in range(len(codes), 0, -_PIECE):
+            piece = codes[max(0, stop - _PIECE) : stop]
+            place[piece[::-1]] = np.arange(
+                after - 1, after - 1 - len(piece), -1
+            )  # of equal codes the last counts
+            after -= len(piece)
+    present = np.flatnonzero(place >= 0)
+    return narrow(present[np.argsort(place[present])])

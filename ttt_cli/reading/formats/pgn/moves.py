@@ -1,0 +1,127 @@
+"""The movetext of a PGN game: where it ends and which result it ends with. Moves themselves are not checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from ttt_cli.reading.batches import UNCLOSED_COMMENT
+from ttt_cli.reading.formats.pgn.tags import Oddity, opens_tag
+
+COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
+_SHOWN: Final = 40  # bytes of it that its note tells
+
+_SPECIAL: Final = re.compile(rb"[\[{;%]")
+_RESULT: Final = rb"(?<!\S)(1-0|0-1|1/2-1/2|1/2|\*)(?!\S)"
+_AFTER_TAGS: Final = re.compile(_RESULT + rb"|(?<=\n)1\.")
+_WITHOUT_TAGS: Final = re.compile(_RESULT + rb"|(?<!\S)1\.")
+_TAG_LINE: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*"[^\n]*\])[ \t]*(?=\n)')
+
+
+@dataclass(slots=True)
+class Movetext:
+    """Movetext up to `end`, where the next tag section begins or the data ends.
+
+    `text` is that of the first game in it without comments, `terminator` the last result in it, empty when it has
+    none. `more` are (offset, terminator, text) of games without tags that follow it. `stray` is whether anything
+    else stands there.
+    """
+
+    end: int
+    text: bytes = b""
+    terminator: bytes = b""
+    more: list[tuple[int, bytes, bytes]] = field(default_factory=list)
+    oddities: list[Oddity] = field(default_factory=list)
+    stray: bool = False
+
+
+def read_moves(data: bytes, start: int, *, final: bool, tagged: bool = True) -> Movetext | None:
+    """The movetext from `start` on; None when `data` ends before it does (never if `final`).
+
+    `tagged` is whether a tag section came before, so that the first moves are those of its game.
+    """
+    oddities: list[Oddity] = []
+    pieces: list[bytes] = []  # the data without its comments, which become blanks, so that offsets stay
+    position = kept = start
+    while found := _SPECIAL.search(data, position):
+        special = found.start()
+        stop = _special_end(data, special, oddities, final=final)
+        if stop is None:
+            return None
+        if stop == special:
+            return _settle(b"".join([*pieces, data[kept:special]]), start, oddities, tagged=tagged)
+        position = stop
+        if (
+            data[special] != _BRACE or data[stop - 1] == _CLOSED
+        ):  # else not closed: its text may hold the result
+            pieces += [data[kept:special], b" " * (stop - special)]
+            kept = stop
+    if not final:
+        return None
+    return _settle(b"".join([*pieces, data[kept:]]), start, oddities, tagged=tagged)
+
+
+_BRACE, _CLOSED, _BRACKET, _PERCENT = b"{}[%"
+
+
+def _special_end(data: bytes, offset: int, oddities: list[Oddity], *, final: bool) -> int | None:
+    """Where reading goes on after a special character: at `offset` if tags begin there, None if unknown."""
+    character = data[offset]
+    if character == _BRACE:
+        return _comment_end(data, offset, oddities, final=final)
+    if character == _PERCENT and offset and not data.startswith(b"\n", offset - 1):
+        return offset + 1
+    line_end = data.find(b"\n", offset)
+    if line_end < 0 and not final:
+        return None
+    if character == _BRACKET:
+        return offset if opens_tag(data, offset) else offset + 1
+    return line_end if line_end >= 0 else len(data)
+
+
+def _comment_end(data: bytes, brace: int, oddities: list[Oddity], *, final: bool) -> int | None:
+    """The end of a comment; where the next tag section begins when the comment is not closed before it.
+
+    A comment may quote tags. It counts as not closed when another one opens between a tag line and the
+    closing brace, or when no brace closes it within COMMENT_LIMIT.
+    """
+    limit = brace + COMMENT_LIMIT
+    close = data.find(b"}", brace, limit)
+    stop = min(limit, len(data)) if close < 0 else close
+    tag = _TAG_LINE.search(data, brace, stop)
+    if tag and data.find(b"{", tag.end(), stop) >= 0:
+        close = -1
+    elif close >= 0:
+        return close + 1
+    elif not final and len(data) < limit:
+        return None
+    if not final and len(data) < brace + _SHOWN:
+        return None
+    oddities.append((brace, UNCLOSED_COMMENT, data[brace : brace + _SHOWN].decode("utf-8", "replace")))
+    if tag:
+        return tag.start(1)
+    return min(limit, len(data))
+
+
+def _settle(plain: bytes, start: int, oddities: list[Oddity], *, tagged: bool) -> Movetext:
+    """Split movetext without comments into games: move 1 at the start of a line after a result is another."""
+    games: list[tuple[int, bytes]] = [(start, b"")] if tagged else []
+    running = tagged
+    for event in (_AFTER_TAGS if tagged else _WITHOUT_TAGS).finditer(plain):
+        result = event[1]
+        if result is None:
+            if not running:
+                games.append((start + event.start(), b""))
+            running = True
+        elif games:
+            games[-1] = (games[-1][0], result)
+            running = False
+    end = start + len(plain)
+    stops = [offset for offset, _ in games[1:]] + [end]
+    texts = [plain[first - start : stop - start] for (first, _), stop in zip(games, stops, strict=False)]
+    found = [(offset, result, text) for (offset, result), text in zip(games, texts, strict=True)]
+    if tagged:
+        return Movetext(end, texts[0], games[0][1], found[1:], oddities)
+    stray = not games and bool(plain.strip(b"\xef\xbb\xbf \t\n\f\v"))
+    return Movetext(end, more=found, oddities=oddities, stray=stray)

@@ -1,0 +1,108 @@
+"""Games as JSON objects, one per line or in an array, as records; keys are the names of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import DataError
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.formats.tabular.columns import Table, join_rows, make_batch
+from ttt_cli.reading.formats.tabular.delimited import long_line, pieces, whole_lines
+from ttt_cli.reading.formats.tabular.json_objects import (
+    Object,
+    Objects,
+    as_text,
+    object_in,
+    one_after_the_other,
+    one_per_line,
+)
+from ttt_cli.reading.formats.tabular.layout import Layout, find_layout
+from ttt_cli.reading.streams import DamagedInputError
+from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek
+
+KEYS_SAMPLE: Final = 1 << 22  # bytes whose keys are the columns
+_MOST_KEYS: Final = 2000
+_SAMPLE: Final = 1000  # objects
+_PROBED: Final = 100  # lines
+
+
+def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
+    """Open a file of JSON objects given as blocks with LF line ends.
+
+    Columns are the keys in the first KEYS_SAMPLE bytes. Files of `large` bytes and more with an object on each line are
+    read by compiled code, others by the standard library.
+    Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
+    """
+    head, blocks = peek(blocks, large)
+    lined = is_lined(head[:HEAD])
+    if lined and len(head) >= large:
+        from ttt_cli.reading.formats.tabular.jsonl_large import read_large
+
+        return read_large(head, blocks, data, name)
+    found_in = _lines(pieces(blocks)) if lined else one_after_the_other(pieces(blocks), name)
+    first, rest = _beginning(found_in, KEYS_SAMPLE // BLOCK if len(head) < large else 0)
+    found = [one for objects in first for _, one in objects.found]
+    if not found:
+        raise DataError(
+            "holds no JSON objects", where=name, hint='a game is {"date": ..., "white": ..., ...}'
+        )
+    keys = list(dict.fromkeys(key for one in found for key in one))
+    layout = layout_of(keys, found, data, name)
+    return Table(layout.kind, (as_batch(objects, keys, layout) for objects in chain(first, rest)))
+
+
+def is_lined(head: bytes) -> bool:
+    """Whether there is an object on a line of its own among the first ones, and no array around them."""
+    lines = islice((line for line in head.split(b"\n") if line.strip()), _PROBED)
+    return not head.lstrip().startswith(b"[") and any(
+        isinstance(object_in(line.decode("utf-8", "surrogateescape")), dict) for line in lines
+    )
+
+
+def _beginning(pieces: Iterator[Objects], most: int) -> tuple[list[Objects], Iterator[Objects]]:
+    """The first pieces, `most` if there are objects in them, and the others; damage is told behind what came before."""
+    first: list[Objects] = []
+    try:
+        for objects in pieces:
+            first.append(objects)
+            if len(first) >= most and any(some.found for some in first):
+                break
+    except DamagedInputError as error:
+        if not any(objects.found for objects in first):
+            raise
+        return first, _damaged(error)
+    return first, pieces
+
+
+def _damaged(error: DamagedInputError) -> Iterator[Objects]:
+    yield from ()
+    raise error
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
+    number = 1
+    for data, _, long in whole_lines(blocks):
+        lines = data.removesuffix(b"\n").split(b"\n") if data else []
+        objects = one_per_line(lines, number)
+        objects.rejects.extend([long_line(number)] * long)
+        yield objects
+        number += len(lines)
+
+
+def layout_of(keys: list[str], sample: list[Object], data: DataConfig, name: str) -> Layout:
+    """Which key is which column."""
+    if len(keys) > _MOST_KEYS:
+        hint = "a game has a few, such as date, white, black and result"
+        raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
+    rows = [[as_text(one.get(key)) for key in keys] for one in sample[:_SAMPLE]]
+    return find_layout([keys, *rows], data, name, named=True)
+
+
+def as_batch(objects: Objects, keys: list[str], layout: Layout) -> Batch:
+    """Objects as records; a key that is missing is an empty text."""
+    found = [one for _, one in objects.found]
+    columns = {index: [as_text(one.get(keys[index])) for one in found] for index in layout.used}
+    return make_batch(layout, [line for line, _ in objects.found], columns, join_rows, objects.rejects)

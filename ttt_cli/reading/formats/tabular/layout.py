@@ -1,0 +1,238 @@
+"""Which column of a table is which: by configured names, by a header's words, or by what stands in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import ConfigError, DataError, nearest
+from ttt_cli.reading.formats.tabular.headers import FURTHER, IGNORED, SYNONYMS, column_of, word_of
+from ttt_cli.reading.values.dates import parse_date
+from ttt_cli.reading.values.results import ResultKind, is_score
+
+_PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
+_RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
+    (("result",), "text"),
+    (("white_score", "black_score"), "scores"),
+    (("white_goals", "black_goals"), "goals"),
+    (("white_score",), "text"),
+)
+_HINT: Final = (
+    "name the columns in order: -s 'data.columns=[date, white, black, result]' (with -s data.header=true "
+    "when the first line holds names), or by their header: -s 'data.columns={white: NAME, black: NAME}'"
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Indices of the columns that are used, in rows of `width` fields.
+
+    `date` is one column, or up to three of year, month and day; `result` one (`text`) or White's and Black's, or none
+    where all results are scores of matches. `score` is White's score in a match of `further["games"]` games, which
+    counts where `result` is empty. `further` are the other columns by our names (see `headers.FURTHER`).
+    """
+
+    width: int
+    header: bool
+    date: tuple[int, ...]
+    white: int
+    black: int
+    result: tuple[int, ...]
+    kind: ResultKind
+    weight: int | None = None
+    score: int | None = None
+    further: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> tuple[int, ...]:
+        """The columns that tell the result: `result`, and for matches the score and the number of games."""
+        return self.result if self.score is None else (*self.result, self.score, self.further["games"])
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """All columns that are used, each once, in the order of the file."""
+        plain = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
+        return tuple(sorted(plain if self.weight is None else plain | {self.weight}))
+
+
+def find_layout(
+    sample: Sequence[Sequence[str]], data: DataConfig, name: str, *, named: bool = False
+) -> Layout:
+    """The layout of a table from its first rows (at least one); `named` when the first surely holds names.
+
+    Raises ConfigError when configured columns are not there, DataError when the columns cannot be told.
+    """
+    first = [cell.strip() for cell in sample[0]]
+    said = True if named else data.header
+    header = said if said is not None else _looks_like_header(first, data.columns)
+    if isinstance(data.columns, list):
+        columns = _in_order(data.columns, sample[:1] if named else sample, name)
+        _settle_score(columns, sample, replacing=())
+    elif data.columns is not None and not header:
+        hint = f"the first line is {', '.join(first)}; without names, -s 'data.columns=[date, white, ...]'"
+        raise ConfigError("data.columns maps names that the file does not have", where=name, hint=hint)
+    elif header:
+        columns = _by_names(first, data.columns or {}, sample[1:], name)
+    elif _is_plain(sample):
+        columns = {ours: index for index, ours in enumerate(_PLAIN_LAYOUT)}
+    else:
+        raise DataError(
+            f"its columns are not known; the first line is {', '.join(first)}"[:300], where=name, hint=_HINT
+        )
+    return _complete(columns, first, len(first) if header else _usual_width(sample), header=header, name=name)
+
+
+def _usual_width(sample: Sequence[Sequence[str]]) -> int:
+    widths = [len(row) for row in sample]
+    return max(set(widths), key=widths.count)
+
+
+def _complete(
+    columns: dict[str, int], first: Sequence[str], width: int, *, header: bool, name: str
+) -> Layout:
+    """The layout once it is known which column is which; DataError when one is missing."""
+    for side in ("white", "black"):  # players known by their numbers alone
+        if side not in columns and f"{side}_id" in columns:
+            columns[side] = columns.pop(f"{side}_id")
+    date: tuple[str, ...] = ("date",)
+    if "date" not in columns:
+        date = tuple(part for part in ("year", "month", "day") if part in columns)
+    result, kind, score = _outcome(columns)
+    missing = [ours for ours in ("white", "black") if ours not in columns]
+    missing += ["date"] * (not date) + ["result"] * (not result and score is None)
+    if missing:
+        among = f" among {', '.join(first)}" if header else ""
+        raise DataError(f"no column for {' and '.join(missing)}{among}", where=name, hint=_HINT)
+    return Layout(
+        width=width,
+        header=header,
+        date=tuple(columns[part] for part in date),
+        white=columns["white"],
+        black=columns["black"],
+        result=tuple(columns[part] for part in result),
+        kind=kind,
+        weight=columns.get("weight"),
+        score=score,
+        further={ours: columns[ours] for ours in FURTHER if ours in columns},
+    )
+
+
+def _outcome(columns: Mapping[str, int]) -> tuple[tuple[str, ...], ResultKind, int | None]:
+    """The columns of the result, how they are written, and the column of White's score in matches."""
+    result, kind = next(((r, k) for r, k in _RESULTS if columns.keys() >= set(r)), ((), "text"))
+    score = columns.get("score") if len(result) < 2 else None
+    if result == ("white_score",) and "games" in columns:
+        result, score = (), columns["white_score"] if score is None else score
+    return result, kind if result else "scores", score
+
+
+def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], replacing: Sequence[str]) -> None:
+    """Leave `score` to matches, which have a number of games; elsewhere it is another word for `result`.
+
+    `replacing` are the columns that it takes the place of then.
+    """
+    if "score" not in columns:
+        return
+    index = columns["score"]
+    cells = [row[index] for row in rows if len(row) > index and row[index].strip()]
+    if "games" not in columns or 2 * sum(map(is_score, cells)) < len(cells):
+        del columns["score"]
+        if "result" not in columns or "result" in replacing:
+            columns["result"] = index
+
+
+def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
+    if isinstance(configured, dict):
+        known = any(cell in configured.values() for cell in first)
+        return known or all(parse_date(cell).fault for cell in first)
+    if configured is not None and [word_of(cell) for cell in first] == [word_of(name) for name in configured]:
+        return True
+    found = {column_of(cell) for cell in first}
+    return all(side in found or f"{side}_id" in found for side in ("white", "black"))
+
+
+def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) -> dict[str, int]:
+    width = _usual_width(sample)
+    if len(names) != width:
+        said = f"data.columns names {len(names)} columns, rows have {width}"
+        raise ConfigError(said, where=name, hint=f"the first line is {', '.join(sample[0])}")
+    columns: dict[str, int] = {}
+    for index, written in enumerate(names):
+        ours = column_of(written)
+        if ours is None and written not in IGNORED and not written.startswith("_"):
+            hint = f"names are {', '.join(SYNONYMS)}, and _ for the others"
+            _unknown(written, (*SYNONYMS, *IGNORED), hint)
+        if ours in columns:
+            raise ConfigError(f"data.columns names {ours} twice")
+        if ours is not None:
+            columns[ours] = index
+    return columns
+
+
+def _by_names(
+    first: Sequence[str], configured: Mapping[str, str], rows: Sequence[Sequence[str]], name: str
+) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    for ours, written in configured.items():
+        if ours not in SYNONYMS:
+            _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}")
+        columns[ours] = _index(first, written, name)
+    free = {word_of(cell): index for index, cell in reversed(list(enumerate(first)))}
+    free = {word: index for word, index in free.items() if index not in columns.values()}
+    for ours, synonyms in SYNONYMS.items():
+        found = next((free[word] for word in synonyms if word in free), None)
+        if ours not in columns and found is not None:
+            columns[ours] = found
+    spelled_out = "score" not in configured and columns.get("result") == free.get("result", -1)
+    keeps = "result" in configured or spelled_out
+    _settle_score(columns, rows, replacing=() if keeps else ("result",))
+    return _prefer(columns, configured)
+
+
+def _prefer(columns: dict[str, int], configured: Mapping[str, str]) -> dict[str, int]:
+    """Without what would override a configured column, such as a date column beside a configured year."""
+    rivals = {"date": ("year",), "result": ("white_score", "white_goals"), "white_score": ("white_goals",)}
+    for ours, others in rivals.items():
+        if ours not in configured and any(other in configured for other in others):
+            columns.pop(ours, None)
+    if "month" in columns and not {"year", "date"} & columns.keys():
+        columns["date"] = columns.pop("month")
+    return columns
+
+
+def _index(first: Sequence[str], written: str, name: str) -> int:
+    if written in first:
+        return first.index(written)
+    folded = [cell.casefold() for cell in first]
+    if written.casefold() in folded:
+        return folded.index(written.casefold())
+    near = nearest(written, first)
+    hint = f"did you mean {near!r}?" if near else f"columns are {', '.join(first)}"
+    raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
+
+
+def _unknown(written: str, known: Sequence[str] | Mapping[str, object], hint: str) -> None:
+    near = nearest(written, known)
+    hint = f"did you mean {near!r}?" if near else hint
+    raise ConfigError(f"data.columns: unknown column name {written!r}", hint=hint)
+
+
+def _is_plain(sample: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are id, year, white, black and two scores, as in the sample of the first TTT program."""
+
+    def fits(row: Sequence[str]) -> bool:
+        if len(row) != len(_PLAIN_LAYOUT):
+            return False
+        number, year, white, black, *scores = (cell.strip() for cell in row)
+        return (
+            number.isdigit()
+            and year.isdigit()
+            and len(year) == 4
+            and not white.isdigit()
+            and not black.isdigit()
+            and all(score in ("0", "0.5", "1", "2") for score in scores)
+        )
+
+    return sum(map(fits, sample)) >= 0.9 * len(sample)

@@ -1,0 +1,146 @@
+"""Blocks of bytes made plain: UTF-8 or bytes like it, LF line ends, no NULs, blocks of a useful size."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
+
+from ttt_cli.errors import ConfigError, DataError, nearest
+from ttt_cli.reading.streams import DamagedInputError
+
+HEAD: Final = 1 << 16  # bytes looked at to tell what a file is
+BLOCK: Final = 1 << 17
+LARGE: Final = 1 << 25  # bytes that take longer to read than compiled code takes to load
+_LF, _CR = b"\n\r"
+_JUNK: Final = b"\0\x1a"  # padding, and the end-of-file mark of DOS
+_MARKS: Final = {  # byte order marks, the longer ones first
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
+    """The same content with LF line ends and without NULs, in blocks of BLOCK bytes, the first of HEAD.
+
+    With an `encoding`, or a UTF-16 or UTF-32 byte order mark, it becomes UTF-8; otherwise bytes stay.
+    Raises ConfigError for an encoding there is not, DataError where bytes are not of that encoding.
+    """
+    head, content = peek(blocks, 4)
+    known = encoding or marked_encoding(head)
+    if known is not None:
+        content = _transcode(content, known, name)
+    head, content = peek(content, len(codecs.BOM_UTF8))
+    if head.startswith(codecs.BOM_UTF8):
+        content = chain([strip_mark(head)], islice(content, 1, None))
+    return _gathered(_unix_lines(content))
+
+
+def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
+    """The first blocks, `size` bytes or more if there are so many, and all blocks, these included.
+
+    Damage behind the first bytes is told when the blocks are read up to it.
+    """
+    source = iter(blocks)
+    first: list[bytes] = []
+    length, damage = 0, None
+    try:
+        while length < size and (more := next(source, b"")):
+            first.append(more)
+            length += len(more)
+    except DamagedInputError as error:
+        if not first:
+            raise
+        damage = error
+    head = b"".join(first)
+    return head, _resumed(head, source, damage)
+
+
+def _resumed(head: bytes, rest: Iterator[bytes], damage: DamagedInputError | None) -> Iterator[bytes]:
+    if head:
+        yield head
+    if damage is not None:
+        raise damage
+    yield from rest
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32 if a byte order mark says so."""
+    return next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
+
+
+def strip_mark(head: bytes) -> bytes:
+    """Without the UTF-8 byte order mark."""
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _transcode(blocks: Iterator[bytes], encoding: str, name: str) -> Iterator[bytes]:
+    try:
+        known = codecs.lookup(encoding)
+        if not known._is_text_encoding or known.incrementaldecoder is None:
+            hint = "for instance utf-8, cp1252 or utf-16"
+            raise ConfigError(f"data.encoding: {encoding!r} is no encoding of text", hint=hint)
+        decoder = known.incrementaldecoder()
+    except (LookupError, ValueError) as error:
+        near = nearest(encoding, ("utf-8", "utf-16", "latin-1", "cp1252", "cp1251", "cp437", "koi8-r"))
+        hint = f"did you mean {near!r}?" if near else "for instance utf-8, cp1252 or utf-16"
+        raise ConfigError(f"data.encoding: unknown encoding {encoding!r}", hint=hint) from error
+    lines = 1
+    try:
+        for block in blocks:
+            text = decoder.decode(block).encode("utf-8")
+            lines += text.count(b"\n")
+            yield text
+        yield decoder.decode(b"", final=True).encode("utf-8")
+    except UnicodeError as error:
+        if isinstance(error, UnicodeDecodeError):
+            lines += error.object.count(b"\n", 0, error.start)
+        hint = "leave data.encoding away to read UTF-8 and cp1252 value by value"
+        raise DataError(f"not {encoding}: {error}", where=f"{name}:{lines}", hint=hint) from error
+
+
+def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    held = b""  # a CR whose LF may follow in the next block
+    for block in blocks:
+        clean = block.translate(None, _JUNK) if b"\0" in block or b"\x1a" in block else block
+        if held:
+            clean = held + clean
+        held = b"\r" if clean.endswith(b"\r") else b""
+        if b"\r" in clean:
+            clean = _line_feeds(clean[: len(clean) - len(held)])
+        if clean:
+            yield clean
+    if held:
+        yield b"\n"
+
+
+def _line_feeds(block: bytes) -> bytes:
+    """CR LF and CR as LF; looking for a CR alone and taking all away is quicker than replacing pairs."""
+    import numpy as np
+
+    view = np.frombuffer(block, np.uint8)
+    if np.any((view[:-1] == _CR) & (view[1:] != _LF)) or block.endswith(b"\r"):
+        return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return block.replace(b"\r", b"")
+
+
+def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    waiting: list[bytes] = []
+    size = 0
+    least = HEAD
+    try:
+        for block in blocks:
+            waiting.append(block)
+            size += len(block)
+            if size >= least:
+                yield b"".join(waiting)
+                waiting, size, least = [], 0, BLOCK
+    except DamagedInputError:  # what came before the damage is read too
+        if waiting:
+            yield b"".join(waiting)
+        raise
+    if waiting:
+        yield b"".join(waiting)

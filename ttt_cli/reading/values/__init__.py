@@ -1,0 +1,1 @@
+"""What single cells say: dates, results, scores of matches."""

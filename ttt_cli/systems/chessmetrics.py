@@ -1,0 +1,134 @@
+"""Chessmetrics: padded performance ratings of all players at once, from the games of the last years (Sonas 2005)."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.histories import Filter
+from ttt_cli.inference.differences import evidence_slopes
+from ttt_cli.inference.logistic import (
+    ExpectedParams,
+    foreseen,
+    logistic_probabilities,
+    resolve_logistic_margin,
+)
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.steps import STEPS_PER_YEAR
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "chessmetrics"
+KIND: Final[Kind] = "filtered"
+EXACT: Final = 1e-4  # of the solver's tolerance: lists are cheap, and evidence compares better
+
+Array = NDArray[np.float64]
+
+
+class Params(ExpectedParams):
+    """Parameters of Chessmetrics."""
+
+    window: Annotated[
+        float, Field(ge=1, description="years until a game has lost all its weight, which fades linearly")
+    ] = 4.0
+    points_per_score: Annotated[
+        float,
+        Field(gt=0, description="points between the performances of a score of 0 and of 100 %"),
+    ] = 850.0
+    opponents_games: Annotated[
+        float,
+        Field(ge=0, description="number of added draws against opponents like those met, no unit"),
+    ] = 4.0
+    reference_games: Annotated[
+        float,
+        Field(gt=0, description="number of added draws against the reference rating, no unit"),
+    ] = 3.0
+    reference_rating: Annotated[
+        float,
+        Field(description="rating of the opponent of the reference games, points; shifts the whole scale"),
+    ] = 2300.0
+    bonus: Annotated[
+        float, Field(description="added to every rating in the end, points; shifts the whole scale")
+    ] = 43.0
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Make the lists at both ends of every period.
+
+    The log-evidence is the sum of the log probabilities with which the games were foreseen by the lists before them.
+    """
+    fitted = _fit(timeline, params, solver)
+    if on_sweep:
+        on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)
+    return fitted
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    keys = ("window", "points_per_score", "opponents_games", "reference_games")
+    slopes = evidence_slopes(lambda moved: _fit(timeline, moved, SolverConfig()), timeline, params, fit, keys)
+    return {**slopes, "reference_rating": 0.0, "bonus": 0.0}
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points."""
+    return logistic_probabilities(
+        white["mean"] - black["mean"] + params["white_advantage"], params["draw_margin"]
+    )
+
+
+def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = params.white_advantage if timeline.colours else 0.0
+    before, after, status = _lists(timeline, params, advantage, solver)
+    lead = before[timeline.game_white] - before[timeline.game_black] + advantage + timeline.offset
+    evidence = foreseen(logistic_probabilities(lead, margin), timeline.outcome, timeline.weight)
+    level = params.reference_rating + params.bonus
+    unknown = np.full(timeline.n_nodes, math.nan)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
+        chains={"skill": Filter(level + after, unknown, level + before, unknown, 0.0)},
+        log_evidence=evidence,
+        leave_one_out=evidence,
+        status=status,
+    )
+
+
+def _lists(
+    timeline: Timeline, params: Params, advantage: float, solver: SolverConfig
+) -> tuple[Array, Array, Status]:
+    """Deviations from the reference before and after each node's games, points."""
+    from ttt_cli.kernels.scores.chessmetrics import rate_periods
+
+    before, after = np.empty((2, timeline.n_nodes))
+    steps, error = rate_periods(
+        timeline.periods.copy(), timeline.node_start.copy(), timeline.node_player.copy(), len(timeline.players),
+        timeline.game_start.copy(), timeline.node_player[np.stack([timeline.game_white, timeline.game_black], axis=1)],
+        timeline.outcome.copy(), timeline.weight.copy(), timeline.offset + advantage,
+        _fading(timeline, params), (params.points_per_score, params.opponents_games, params.reference_games),
+        EXACT * solver.tol, solver.max_sweeps, before, after,
+    )  # fmt: skip
+    return before, after, Status(error <= solver.tol, max(steps, 1), error)
+
+
+def _fading(timeline: Timeline, params: Params) -> tuple[float, float, float]:
+    """Months in a period, the mean age in months of its games at its end, and months in the window.
+
+    A game is taken as spread over the months of its period, whatever is known of its date.
+    """
+    months = 12.0 / STEPS_PER_YEAR[timeline.period]
+    return months, max(months - 1.0, 0.0) / 2.0, 12.0 * params.window

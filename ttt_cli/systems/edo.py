@@ -1,0 +1,261 @@
+"""Edo Historical Chess Ratings: one Bradley-Terry model over all players and years (R. Edwards, edochess.ca).
+
+Departures from the source: years without games are left out, which is exact, and come back by interpolation; odds count
+as a fixed lead instead of a 100-game match against a ghost; the maximum is found by Newton's method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
+from ttt_cli.inference.bradley_terry.anchor import anchored_rating
+from ttt_cli.inference.bradley_terry.comparisons import compare_games
+from ttt_cli.inference.bradley_terry.newton import Posterior, maximise
+from ttt_cli.inference.bradley_terry.player_years import PlayerYears
+from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
+from ttt_cli.inference.logistic import (
+    ELO_SCALE,
+    ExpectedParams,
+    logistic_probabilities,
+    resolve_logistic_margin,
+)
+from ttt_cli.inference.params import alias
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "edo"
+KIND: Final[Kind] = "smoothed"
+GROUND: Final = (
+    1.0  # information, natural units, that holds a group's level while it is solved; it leaves no trace
+)
+
+Array = NDArray[np.float64]
+
+
+class Params(ExpectedParams):
+    """Parameters of Edo."""
+
+    ties: Annotated[
+        float, Field(gt=0, description="games of the hypothetical drawn match between neighbouring years")
+    ] = 30.0
+    comparisons: Annotated[
+        float,
+        Field(gt=0, description="comparisons that a game is worth, for deviations; 2 where half are drawn"),
+    ] = 2.0
+    raw_mean: Annotated[
+        float,
+        Field(description="mean of the raw ratings of all player-years, points; not used with an anchor"),
+    ] = 2550.0
+    anchor: Annotated[
+        str | None,
+        Field(
+            pattern=r"^\S.* @ \d{4}\S* = -?\d+(\.\d+)?$",
+            description="a raw rating that sets the scale, `NAME @ PERIOD = POINTS`; null: by raw_mean",
+        ),
+    ] = None
+    prior_mean: Annotated[
+        float,
+        Field(
+            validation_alias=alias("prior_mean", "mu0"),
+            description="mean of the ratings of all chess players, points",
+        ),
+    ] = 1500.0
+    prior_sd: Annotated[
+        float,
+        Field(
+            gt=0,
+            validation_alias=alias("prior_sd", "sigma0"),
+            description="sd of the ratings of all chess players, points",
+        ),
+    ] = 300.0
+    deviations: Annotated[
+        Deviations,
+        Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
+    ] = "exact"
+
+
+@dataclass(frozen=True)
+class Adjusted(Line):
+    """Ratings and deviations with the prior taken in; straight lines between, but for the deviations.
+
+    Those are of the raw ratings, `raw_sd` with `covariance` (with the node before), which are uncertain by `drift`
+    (sd over one year of the years to the node) between nodes, and then meet the prior again. After the last node the
+    raw rating stands, uncertain by `idle_drift`, so that the adjusted one nears `prior_mean`. Of players not rated the
+    prior is all there is: their `raw_sd` is infinite.
+    """
+
+    raw_sd: Array
+    covariance: Array
+    drift: Array
+    prior_mean: float
+    prior_sd: float
+    idle_drift: float
+
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
+        """What is believed between two uncertain ends, so many years apart."""
+        rated = np.isfinite(self.raw_sd[later])
+        before, after = (np.where(rated, self.raw_sd[nodes], 0.0) for nodes in (earlier, later))
+        raw = bridge_of_walk(before, after, self.covariance[later], self.drift[later] ** 2 * years)
+        return Bridge(self.mean[later] - self.mean[earlier], *raw, prior=self.prior_sd)
+
+    def onward(self, last: Nodes) -> Bridge:
+        """A year after the last nodes of players."""
+        year = idle_walk(np.full(len(last), self.idle_drift))
+        return year._replace(prior=self.prior_sd, centre=self.prior_mean)
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Find the most likely ratings of all player-years and their deviations, then take in the prior.
+
+    Players who cannot be rated stand at the prior; `notes` names them. Raises ConfigError for an unknown anchor, when
+    all games are draws and the draw margin is to be worked out from them, and for histories too large for `exact`
+    deviations.
+    """
+    margin = resolve_logistic_margin(params, timeline)
+    rated = PlayerYears.of(timeline)
+    posterior = _posterior(rated, timeline, params)
+    if params.deviations == "exact":
+        posterior.require_information()
+    begin = started_ratings(timeline, start)[rated.nodes]
+    maximum = maximise(posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
+    variance, covariance = _deviations(rated, posterior, params)
+    rating, scale_notes = _on_scale(rated, maximum.rating * ELO_SCALE, timeline, params)
+    state = np.zeros(timeline.n_nodes)
+    state[rated.nodes] = maximum.rating
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin},
+        chains={
+            "skill": _adjusted(rated, rating, variance, covariance, posterior.stiffness, timeline, params)
+        },
+        log_evidence=float("nan"),
+        leave_one_out=float("nan"),
+        status=maximum.status,
+        trace=maximum.trace,
+        notes=(*rated.notes(timeline), *scale_notes),
+        state={"rating": state},
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
+    """None: there is no evidence."""
+    return {}
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' adjusted ratings `mean`, points.
+
+    Of the ratings alone, as the source measures predictions.
+    """
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    return logistic_probabilities(lead, params["draw_margin"])
+
+
+def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Posterior:
+    """The likelihood of games and hypothetical matches; `ties` of a year are as stiff in shorter periods."""
+    from ttt_cli.kernels.bradley_terry.edo import tie
+
+    games = rated.select(compare_games(timeline, params.white_advantage, "halves"))
+    steps_per_year = STEPS_PER_YEAR[timeline.period]
+    steps = timeline.gap_years[rated.nodes] * steps_per_year
+    ground = np.zeros(len(rated.nodes))
+    ground[rated.firsts()] = GROUND
+    matches = partial(tie, rated.previous, steps, params.ties * steps_per_year, ground)
+    return Posterior(games, 0.0, rated.previous, rated.following, matches)
+
+
+def _deviations(rated: PlayerYears, posterior: Posterior, params: Params) -> tuple[Array, Array]:
+    """Raw variances (nodes,) and covariances with the node before, points squared.
+
+    `exact`: of the difference from the mean of the group's player-years, by the inverse of the whole information.
+    """
+    scale = ELO_SCALE**2 / params.comparisons
+    if params.deviations == "own":
+        diagonal = posterior.diagonal.copy()
+        diagonal[rated.firsts()] -= GROUND
+        variance, covariance = own_deviations(posterior, diagonal)
+        return scale * variance, scale * covariance
+    information = posterior.information()
+    weight = rated.mean_weights()
+    with_mean = information.solve(weight)
+    of_mean = rated.group_sums(weight * with_mean)
+    later = np.flatnonzero(rated.previous >= 0)
+    earlier = rated.previous[later]
+    covariance = np.zeros(len(rated.nodes))
+    covariance[later] = information.covariances(later, earlier)
+    covariance[later] += of_mean[later] - with_mean[later] - with_mean[earlier]
+    variance = information.variances - 2.0 * with_mean + of_mean
+    return scale * np.maximum(variance, 0.0), scale * covariance
+
+
+def _on_scale(
+    rated: PlayerYears, rating: Array, timeline: Timeline, params: Params
+) -> tuple[Array, tuple[str, ...]]:
+    """Ratings (nodes,) in points, every group moved to the same mean, and what is to be said of it."""
+    relative = rating - rated.group_sums(rated.mean_weights() * rating)
+    if params.anchor is None:
+        return relative + params.raw_mean, ()
+    everywhere = np.full(timeline.n_nodes, np.nan)
+    everywhere[rated.nodes] = relative
+    found = anchored_rating(params.anchor, timeline, everywhere)
+    if found is None:
+        return relative + params.raw_mean, (f"{params.anchor}: not rated then, so raw_mean sets the scale",)
+    given, has = found
+    return relative + (given - has), ()
+
+
+def _adjusted(
+    rated: PlayerYears,
+    rating: Array,
+    variance: Array,
+    covariance: Array,
+    stiffness: Array,
+    timeline: Timeline,
+    params: Params,
+) -> Adjusted:
+    """Raw ratings joined with the prior N(prior_mean, prior_sd^2), by precision; players not rated have only that.
+
+    Only years with games that count are joined so; between them ratings are on straight lines, as in the source.
+    """
+    n = timeline.n_nodes
+    raw_precision, raw_mean, shared, drift = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    raw_precision[rated.nodes] = 1.0 / variance
+    raw_mean[rated.nodes] = rating
+    shared[rated.nodes] = covariance
+    linked = rated.nodes[rated.previous >= 0]
+    link = stiffness[rated.previous >= 0] * timeline.gap_years[linked] * params.comparisons
+    drift[linked] = ELO_SCALE / np.sqrt(link)
+    prior_precision = params.prior_sd**-2
+    precision = raw_precision + prior_precision
+    with np.errstate(divide="ignore"):
+        raw_sd = 1.0 / np.sqrt(raw_precision)
+    mean = (raw_precision * raw_mean + prior_precision * params.prior_mean) / precision
+    mean[rated.nodes] = rated.across_gaps(mean[rated.nodes], timeline)
+    return Adjusted(
+        mean=mean,
+        sd=1.0 / np.sqrt(precision),
+        raw_sd=raw_sd,
+        covariance=shared,
+        drift=drift,
+        prior_mean=params.prior_mean,
+        prior_sd=params.prior_sd,
+        idle_drift=ELO_SCALE * 2.0 / np.sqrt(params.ties * params.comparisons),
+    )

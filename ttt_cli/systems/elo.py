@@ -1,0 +1,120 @@
+"""Elo's rating system: a rating moves by K times the surprise of a result (TTT paper, section 1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.inference.logistic import resolve_logistic_margin
+from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "elo"
+KIND: Final[Kind] = "filtered"
+predict = predict_from_leads
+
+Step = Annotated[float, Field(gt=0)]
+
+
+class Params(RatingParams):
+    """Parameters of the Elo system."""
+
+    update: Annotated[
+        Literal["game", "period"],
+        Field(description="after each game, or once a period by the ratings at its start"),
+    ] = "game"
+    expectation: Annotated[
+        Literal["logistic", "normal"],
+        Field(description="how a lead becomes an expected score in the update"),
+    ] = "logistic"
+    k: Annotated[
+        Literal["auto"] | Step,
+        Field(description="points that a rating moves by for a surprise of 1; auto: by alpha"),
+    ] = "auto"
+    alpha: Annotated[
+        float, Field(gt=0, lt=1, description="weight of the new against the old, for k auto: K = 354.5 alpha")
+    ] = 0.07
+    k_new: Annotated[Step | None, Field(description="K of a player's first games; null: as k")] = None
+    new_games: Annotated[int, Field(ge=0, description="how many games are a player's first ones")] = 30
+    k_top: Annotated[
+        Step | None, Field(description="K of who has once reached the top rating; null: as k")
+    ] = None
+    top_rating: Annotated[int, Field(description="rating from which k_top counts, points")] = 2400
+    k_limit: Annotated[
+        int,
+        Field(gt=0, description="most that K times a player's games of a period may be, for update period"),
+    ] = 700
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,  # noqa: ARG001
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Go through the games once. The log-evidence is the sum of the log probabilities with which each was foreseen."""
+    margin = resolve_logistic_margin(params, timeline)
+    steps = resolve_steps(params)
+    rating, evidence = _update(timeline, params, steps, margin)
+    if on_sweep:
+        on_sweep(1, 0.0, 0.0)
+    sd = unknown_sd(timeline.n_nodes)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), **steps, "draw_margin": margin},
+        chains={"skill": gaussian_filter(timeline, rating, sd, params.prior_mean, np.nan, 0.0)},
+        log_evidence=evidence,
+        leave_one_out=evidence,
+        status=Status(converged=True, sweeps=1, remaining_error=0.0),
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
+    """Nothing: a filter of scores has no evidence with slopes."""
+    return {}
+
+
+def resolve_steps(params: Params) -> dict[str, float]:
+    """`k`, `k_new` and `k_top` in points, nothing left open (TTT paper, section 1: K = alpha beta sqrt(pi))."""
+    from ttt_cli.kernels.scores.elo import CLASS
+
+    k = params.alpha * CLASS * math.sqrt(math.pi) if params.k == "auto" else params.k
+    return {"k": k, "k_new": params.k_new or k, "k_top": params.k_top or k}
+
+
+def _update(
+    timeline: Timeline, params: Params, steps: dict[str, float], margin: float
+) -> tuple[NDArray[np.float64], float]:
+    """Ratings per node after its games, and the log-evidence."""
+    from ttt_cli.kernels.scores.elo import by_game, by_period
+
+    nodes, previous = timeline.n_nodes, timeline.previous.copy()
+    ends = timeline.game_white.copy(), timeline.game_black.copy()
+    weight = timeline.weight.copy()
+    games = *ends, timeline.outcome.copy(), weight, timeline.offset.copy()
+    rules = (
+        *(params.white_advantage, margin, timeline.colours, params.expectation == "normal"),
+        *(steps["k"], steps["k_new"], steps["k_top"], params.new_games, params.top_rating),
+    )
+    rating, played, peak = np.full(nodes, params.prior_mean), np.empty(nodes), np.empty(nodes)
+    if params.update == "game":
+        joined, foreseen = joined_rows(timeline), 0.0
+        for goes_on, *start in pieces(timeline, weight, joined):
+            history = start[0], previous, start[1]
+            foreseen += by_game(goes_on, *history, *games, joined, *rules, rating, played, peak)
+        return rating, foreseen
+    history = timeline.node_start.copy(), previous, timeline.game_start.copy()
+    count = np.bincount(np.concatenate(ends), np.tile(weight, 2), nodes).astype(np.float64)
+    limit = params.k_limit, count, np.zeros(nodes)
+    return rating, float(by_period(*history, *games, *rules, *limit, rating, played, peak))

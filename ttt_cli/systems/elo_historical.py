@@ -1,0 +1,230 @@
+"""Elo's method for the past: performance ratings over five-year periods, smoothed over time (Edo paper, introduction).
+
+Little is known of its details; what had to be decided is tagged "decision".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.histories import Line
+from ttt_cli.inference.ep.smoothing import largest
+from ttt_cli.inference.logistic import ELO_SCALE, logistic, resolve_logistic_margin
+from ttt_cli.inference.scores.balance import Pairs, balance, level
+from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "elo-historical"
+KIND: Final[Kind] = "smoothed"
+predict = predict_from_leads
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int32]
+
+NEAR: Final = 30.0  # points: steps larger than that need not be precise
+ROUGHLY: Final = 1e-3  # how far residuals are brought down in one step
+PRECISELY: Final = 1e-7
+EXACTLY: Final = 1e-10
+LEAST_SHARE: Final = 1e-6  # of a step that is tried
+LONGEST: Final = (
+    1000.0  # points that a lead may move in a step: where scores are flat Newton's method goes too far
+)
+SLACK: Final = 1e-12  # relative: rounding of the likelihood
+
+
+class Params(RatingParams):
+    """Parameters of Elo's historical method."""
+
+    span: Annotated[
+        float, Field(gt=0, description="length of the periods with one performance each, years")
+    ] = 5.0
+    padding: Annotated[
+        float, Field(gt=0, description="drawn games added to every performance, spread over its opponents")
+    ] = 1.0
+    smoothing: Annotated[
+        float,
+        Field(gt=0, description="sd of the Gaussian in time under which performances are averaged, years"),
+    ] = 3.0
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Players in the periods in which they have games, sorted by player, then period; shape (entries,).
+
+    Those of a player are `start[player]` up to `start[player + 1]`. `block`: number of the period. `games`: weighted
+    number of games; `time`: their mean time, years. `pairs`: the games, by entry.
+    """
+
+    start: NDArray[np.int64]
+    player: Index
+    block: Index
+    games: Array
+    time: Array
+    pairs: Pairs
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Performance ratings within each period, then the levels of its pools, then curves through both.
+
+    Sweeps are rounds over all performances; the log-evidence is NaN.
+    """
+    margin = resolve_logistic_margin(params, timeline)
+    time = middles(timeline)
+    entries = lay_out(timeline, time, params.span)
+    within, trace = performances(timeline, entries, params, solver, on_sweep)
+    levelled, solved = on_one_level(entries, within, solver)
+    remaining = trace[-1][1] if solved else np.inf
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin},
+        chains={
+            "skill": Line(
+                mean=params.prior_mean + curves(timeline, time, entries, levelled, params.smoothing),
+                sd=unknown_sd(timeline.n_nodes),
+            )
+        },
+        log_evidence=np.nan,
+        leave_one_out=np.nan,
+        status=Status(remaining < solver.tol, len(trace), remaining),
+        trace=tuple(trace),
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
+    """Nothing: the method has no evidence."""
+    return {}
+
+
+def middles(timeline: Timeline) -> Array:
+    """The middle of each node's period, years of the calendar."""
+    began = 1970.0 if timeline.period in ("week", "day") else 0.0
+    return began + (timeline.node_period.astype(np.float64) + 0.5) / STEPS_PER_YEAR[timeline.period]
+
+
+def lay_out(timeline: Timeline, time: Array, span: float) -> Entries:
+    """Nodes with games gathered by player and period of `span` years; `time` of the nodes, years."""
+    ends = np.concatenate([timeline.game_white, timeline.game_black])
+    games = np.bincount(ends, np.tile(timeline.weight, 2), timeline.n_nodes)
+    played = np.unique(ends)
+    block = np.floor(time[played] / span).astype(np.int64)
+    block -= block.min(initial=0)
+    n_blocks = int(block.max(initial=0)) + 1
+    keys, place = np.unique(timeline.node_player[played] * n_blocks + block, return_inverse=True)
+    entry = np.zeros(timeline.n_nodes, np.int32)
+    entry[played] = place
+    n = len(keys)
+    weights = np.bincount(place, games[played], n).astype(np.float64)
+    total = np.bincount(place, games[played] * time[played], n)
+    return Entries(
+        start=np.searchsorted(keys // n_blocks, np.arange(len(timeline.players) + 1)).astype(np.int64),
+        player=(keys // n_blocks).astype(np.int32),
+        block=(keys % n_blocks).astype(np.int32),
+        games=weights,
+        time=total / weights,
+        pairs=Pairs.among(n, entry[timeline.game_white], entry[timeline.game_black], timeline.weight.copy()),
+    )
+
+
+def performances(
+    timeline: Timeline,
+    entries: Entries,
+    params: Params,
+    solver: SolverConfig,
+    on_sweep: OnSweep | None = None,
+) -> tuple[Array, list[tuple[float, float]]]:
+    """Ratings at which everybody's expected score is the score, within each pool of a period, and the trace.
+
+    All are moved at once, by Newton's method with steps halved until the likelihood grows; the error left is taken to
+    be no larger than the last move. Decision: the score is expected from each opponent, where Elo took their mean.
+    Decision: every entry has `padding` drawn games more, half by its own measure and half by its opponents'.
+    Odds and White's advantage are strength of whoever has them.
+    """
+    first, second, weight = entries.pairs.first, entries.pairs.second, entries.pairs.weight
+    drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
+    score = weight * timeline.outcome / 2.0 + drawn / 2.0
+    total = weight + drawn
+    ahead = timeline.offset + (params.white_advantage if timeline.colours else 0.0)
+    rating = np.zeros(len(entries.games))
+    trace: list[tuple[float, float]] = []
+    change = np.inf
+    while change >= solver.tol and len(trace) < solver.max_sweeps:
+        lead = rating[first] - rating[second] + ahead
+        expected = logistic(lead)
+        pairs = entries.pairs.weighing(total * expected * (1.0 - expected) / ELO_SCALE)
+        push = pairs.to_members(score - total * expected)
+        step, solved = balance(pairs, push, ROUGHLY if change > NEAR else PRECISELY, solver.max_sweeps)
+        step *= LONGEST / max(LONGEST, largest(step[first] - step[second]))
+        gain = step[first] - step[second]
+        rating = rating + step * _share(lambda s: _log_likelihood(lead + s * gain, score, total))  # noqa: B023
+        change = largest(step) if solved else np.inf
+        trace.append((largest(step), change))
+        if on_sweep:
+            on_sweep(len(trace), *trace[-1])
+    return rating, trace
+
+
+def on_one_level(entries: Entries, within: Array, solver: SolverConfig) -> tuple[Array, bool]:
+    """Performances whose pools are moved until players keep theirs from one of their periods to the next.
+
+    Decision: the moves are the weighted least squares solution over all players and neighbouring periods, so that no
+    direction of time is preferred. A tie of n and m games over k periods weighs n m / (n + m) / k. Pools that hang
+    together have a mean of 0, each entry counted once. Returns whether the moves were found.
+    """
+    pool = entries.pairs.group
+    earlier = np.flatnonzero(np.diff(entries.player) == 0)
+    later = earlier + 1
+    n, m = entries.games[earlier], entries.games[later]
+    weight = n * m / (n + m) / (entries.block[later] - entries.block[earlier])
+    ties = Pairs.among(int(pool.max(initial=-1)) + 1, pool[earlier], pool[later], weight)
+    push = ties.to_members(weight * (within[later] - within[earlier]))
+    moves, solved = balance(ties, push, EXACTLY, solver.max_sweeps)
+    moved = within + moves[pool]
+    return level(moved, np.ones(len(moved)), ties.group[pool]), solved
+
+
+def curves(timeline: Timeline, time: Array, entries: Entries, performance: Array, width: float) -> Array:
+    """Each node's rating on the smooth curve through its player's performances; 0 for who has none.
+
+    Decision: the mean of the performances, weighted by games and by a Gaussian of sd `width` years in the time from
+    the node to the mean time of the entry's games.
+    """
+    from ttt_cli.kernels.scores.elo_historical import draw_curves
+
+    rating = np.zeros(timeline.n_nodes)
+    draw_curves(
+        timeline.node_player.copy(), time, entries.start, entries.time, entries.games, performance,
+        width, rating,
+    )  # fmt: skip
+    return rating
+
+
+def _log_likelihood(lead: Array, score: Array, total: Array) -> float:
+    """Of scores out of totals, with leads in points."""
+    natural = lead / ELO_SCALE
+    return float(np.einsum("i,i->", score, natural) - np.einsum("i,i->", total, np.logaddexp(0.0, natural)))
+
+
+def _share(likelihood: Callable[[float], float]) -> float:
+    """How much of a step to take: all, or half as often as the likelihood falls."""
+    share, before = 1.0, likelihood(0.0)
+    while share > LEAST_SHARE and likelihood(share) < before - SLACK * abs(before):
+        share /= 2.0
+    return share

@@ -1,0 +1,124 @@
+"""Glicko: ratings whose deviation says how much a period's games may move them (Glickman 1999)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.histories import Bridge, Filter, Nodes, Walk
+from ttt_cli.inference.differences import evidence_slopes
+from ttt_cli.inference.logistic import resolve_logistic_margin
+from ttt_cli.inference.params import alias
+from ttt_cli.inference.scores import deviations
+from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "glicko"
+KIND: Final[Kind] = "filtered"
+predict: Final = deviations.predict
+
+Array = NDArray[np.float64]
+
+
+class Params(DeviationParams):
+    """Parameters of Glicko."""
+
+    tau: Annotated[
+        float,
+        Field(
+            ge=0,
+            validation_alias=alias("tau", "c"),
+            description="growth of the deviation over one idle year, points; tau * sqrt(g) over g years",
+        ),
+    ] = 40.0
+    smooth: Annotated[
+        bool, Field(description="whether a pass back in time lets later games speak about earlier ratings")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smoothed(Filter):
+    """Ratings that look both ways; before a node's games still what the filter believed, by which games are foreseen.
+
+    `covariance`: that with the player's node before (of no meaning at the first).
+    """
+
+    covariance: Array
+
+    def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
+        """The way between two uncertain ends, the sd at most the ceiling."""
+        walk = Walk(self.mean, self.sd, self.covariance, float(self.drift))
+        return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,  # noqa: ARG001
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Filter the games once, and smooth back if asked to.
+
+    The log-evidence is that of the filter, with smoothing too: the sum of the log probabilities with which the games
+    were foreseen.
+    """
+    fitted = _fit(timeline, params)
+    if on_sweep:
+        on_sweep(1, 0.0, 0.0)
+    return fitted
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    return evidence_slopes(
+        lambda moved: _fit(timeline, moved), timeline, params, fit, ("prior_mean", "prior_sd", "tau")
+    )
+
+
+def _fit(timeline: Timeline, params: Params) -> Fit:
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = known_advantage(params, timeline)
+    chain = _filter(timeline, params, advantage)
+    foreseen = evidence(timeline, chain, advantage, margin)
+    return Fit(
+        model=NAME,
+        kind="smoothed" if params.smooth else KIND,
+        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
+        chains={"skill": _smooth(timeline, chain) if params.smooth else chain},
+        log_evidence=foreseen,
+        leave_one_out=math.nan if params.smooth else foreseen,
+        status=Status(converged=True, sweeps=1, remaining_error=0.0),
+    )
+
+
+def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
+    from ttt_cli.kernels.scores.glicko import filter_periods
+
+    before_mean, before_variance, mean, variance = np.empty((4, timeline.n_nodes))
+    push, pull = np.zeros((2, timeline.n_nodes))
+    filter_periods(
+        timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
+        *game_columns(timeline, advantage),
+        params.prior_mean, params.prior_sd**2,
+        before_mean, before_variance, mean, variance, push, pull,
+    )  # fmt: skip
+    return Filter(mean, np.sqrt(variance), before_mean, np.sqrt(before_variance), params.tau, params.prior_sd)
+
+
+def _smooth(timeline: Timeline, chain: Filter) -> Smoothed:
+    from ttt_cli.kernels.scores.glicko import smooth_back
+
+    mean, variance, covariance = chain.mean.copy(), chain.sd**2, np.empty(timeline.n_nodes)
+    before = chain.before_mean, chain.before_sd
+    smooth_back(timeline.previous.copy(), before[0], before[1] ** 2, mean, variance, covariance)
+    return Smoothed(mean, np.sqrt(variance), *before, chain.drift, chain.ceiling, covariance=covariance)

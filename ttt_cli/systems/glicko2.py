@@ -1,0 +1,103 @@
+"""Glicko-2: Glicko with a volatility per player, which surprising results raise (Glickman 2013)."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.histories import Filter
+from ttt_cli.inference.differences import evidence_slopes
+from ttt_cli.inference.logistic import ELO_SCALE, resolve_logistic_margin
+from ttt_cli.inference.scores import deviations
+from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
+from ttt_cli.inference.scores.filtering import gaussian_filter
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.steps import STEPS_PER_YEAR
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "glicko2"
+KIND: Final[Kind] = "filtered"
+predict: Final = deviations.predict
+
+Array = NDArray[np.float64]
+
+
+class Params(DeviationParams):
+    """Parameters of Glicko-2. Volatilities are in units of 400 / ln 10 = 173.7 points per sqrt(period)."""
+
+    volatility: Annotated[
+        float,
+        Field(
+            gt=0,
+            description="volatility at the first appearance: growth of the deviation over one period, in 173.7 points",
+        ),
+    ] = 0.06
+    volatility_change: Annotated[
+        float,
+        Field(
+            ge=0,
+            description="how freely volatilities change: sd of the change of ln(volatility^2) over one period, no unit",
+        ),
+    ] = 0.5
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,  # noqa: ARG001
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was foreseen."""
+    fitted = _fit(timeline, params)
+    if on_sweep:
+        on_sweep(1, 0.0, 0.0)
+    return fitted
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    keys = ("prior_mean", "prior_sd", "volatility", "volatility_change")
+    return evidence_slopes(lambda moved: _fit(timeline, moved), timeline, params, fit, keys)
+
+
+def _fit(timeline: Timeline, params: Params) -> Fit:
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = known_advantage(params, timeline)
+    skill, volatility = _filter(timeline, params, advantage)
+    foreseen = evidence(timeline, skill, advantage, margin)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
+        chains={"skill": skill, "volatility": volatility},
+        log_evidence=foreseen,
+        leave_one_out=foreseen,
+        status=Status(converged=True, sweeps=1, remaining_error=0.0),
+    )
+
+
+def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filter, Filter]:
+    from ttt_cli.kernels.scores.glicko2 import filter_volatile
+
+    steps = STEPS_PER_YEAR[timeline.period]
+    mean, variance, volatility = np.empty((3, timeline.n_nodes))
+    push, pull = np.zeros((2, timeline.n_nodes))
+    filter_volatile(
+        timeline.node_start.copy(), timeline.previous.copy(), np.rint(timeline.gap_years * steps) - 1.0,
+        *game_columns(timeline, advantage),
+        params.prior_mean, params.prior_sd**2, params.volatility, ELO_SCALE, params.volatility_change,
+        mean, variance, volatility, push, pull,
+    )  # fmt: skip
+    drift = ELO_SCALE * math.sqrt(steps) * volatility
+    prior = params.prior_mean, params.prior_sd
+    skill = gaussian_filter(timeline, mean, np.sqrt(variance), *prior, drift, params.prior_sd)
+    unknown = np.full(timeline.n_nodes, math.nan)
+    return skill, gaussian_filter(timeline, volatility, unknown, params.volatility, math.nan, 0.0)

@@ -1,0 +1,68 @@
+"""The naive model: everybody is equal, and draws are as frequent as they were (TTT paper, section 4)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.inference.logistic import foreseen, logistic_probabilities, resolve_logistic_margin
+from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
+from ttt_cli.inference.scores.filtering import gaussian_filter
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "naive"
+KIND: Final[Kind] = "filtered"
+
+Array = NDArray[np.float64]
+
+
+class Params(RatingParams):
+    """Parameters of the naive model."""
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,  # noqa: ARG001
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Give everybody the same rating; odds of games are not looked at.
+
+    The log-evidence is that of the outcomes under the probabilities that all games share: with the defaults, the
+    observed share of draws and half of the rest each for wins and losses.
+    """
+    margin = resolve_logistic_margin(params, timeline)
+    advantages = np.array([params.white_advantage, -params.white_advantage])
+    ways = logistic_probabilities(advantages, margin)
+    shared = ways[0] if timeline.colours else ways.mean(axis=0)
+    evidence = foreseen(np.tile(shared, (timeline.n_games, 1)), timeline.outcome, timeline.weight)
+    mean, sd = np.full(timeline.n_nodes, params.prior_mean), unknown_sd(timeline.n_nodes)
+    if on_sweep:
+        on_sweep(1, 0.0, 0.0)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin},
+        chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, np.nan, 0.0)},
+        log_evidence=evidence,
+        leave_one_out=evidence,
+        status=Status(converged=True, sweeps=1, remaining_error=0.0),
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
+    """Nothing: there is nothing to climb, the share of draws is at its best already."""
+    return {}
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:  # noqa: ARG001
+    """Probabilities (n, 3) of loss, draw and win for White: the same for all, whatever `mean` says of the players."""
+    advantage = np.full(len(white["mean"]), params["white_advantage"])
+    return logistic_probabilities(advantage, params["draw_margin"])

@@ -1,0 +1,100 @@
+"""The rating systems there are, by name. A model is a module; nothing of it is imported before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.inference.params import Params
+from ttt_cli.timeline import Timeline
+
+MODULES: Final[dict[str, str]] = {
+    "ttt": "ttt_cli.systems.ttt",
+    "ttt-d": "ttt_cli.systems.ttt_d",
+    "trueskill": "ttt_cli.systems.trueskill",
+    "glicko": "ttt_cli.systems.glicko",
+    "glicko2": "ttt_cli.systems.glicko2",
+    "chessmetrics": "ttt_cli.systems.chessmetrics",
+    "weighted-ep": "ttt_cli.systems.weighted_ep",
+    "naive": "ttt_cli.systems.naive",
+    "elo": "ttt_cli.systems.elo",
+    "elo-historical": "ttt_cli.systems.elo_historical",
+    "spinrad": "ttt_cli.systems.spinrad",
+    "edo": "ttt_cli.systems.edo",
+    "whr": "ttt_cli.systems.whr",
+}
+
+OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
+
+
+class Model(Protocol):
+    """What every model module offers."""
+
+    NAME: str
+    KIND: Kind
+    Params: type[Params]
+
+    def fit(
+        self,
+        timeline: Timeline,
+        params: Any,
+        solver: SolverConfig,
+        *,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,
+    ) -> Fit:
+        """Infer the skills of every node.
+
+        Nodes without games are allowed: a smoothed model gives there what it foresees of the player, newcomers
+        included, and that is how it is scored.
+        """
+
+    def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
+        """Slopes of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
+
+        A parameter left to its default or `auto` follows the ones it is made from. A model without evidence has none.
+        """
+
+    def predict(
+        self,
+        params: dict[str, Any],
+        white: dict[str, NDArray[np.float64]],
+        black: dict[str, NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Probabilities (n, 3) of loss, draw and win for White.
+
+        `params` are a Fit's resolved ones; `white` and `black` hold the players' `mean`, `sd` and whatever
+        further columns the model writes, each of shape (n,).
+        """
+
+
+class Foresee(Protocol):
+    """What a model offers that fits only the periods that are to be foreseen, each on its own."""
+
+    def __call__(
+        self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
+    ) -> Fit:
+        """What is believed before every period from that at index `first` on; NaN elsewhere."""
+
+
+def foresight(model: Model) -> Foresee | None:
+    """The `foresee` of a filter that would do the past again and again, None of others."""
+    return cast("Foresee | None", getattr(model, "foresee", None))
+
+
+def load(name: str) -> Model:
+    """The model of that name. Raises ConfigError, with the nearest known name, when there is none."""
+    if name not in MODULES:
+        near = nearest(name, MODULES)
+        raise ConfigError(
+            f"unknown model {name!r}",
+            hint=f"did you mean {near!r}?" if near else f"models are {', '.join(MODULES)}",
+        )
+    return cast(Model, import_module(MODULES[name]))

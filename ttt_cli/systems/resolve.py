@@ -1,0 +1,121 @@
+"""From a config document to a model with its parameters, every default filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from ttt_cli.config.document import Document
+from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig
+from ttt_cli.config.validate import Problem, aliases, as_error, check, unknown_key, validate
+from ttt_cli.config.wording import shown
+from ttt_cli.errors import ConfigError
+from ttt_cli.inference.params import Params
+from ttt_cli.systems.registry import Model, load
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A config that can be run: `config` holds every key, `params` the model's own as it wants them."""
+
+    config: Config
+    model: Model
+    params: Params
+
+
+def resolve(document: Document) -> Resolved:
+    """The config of a document. Raises ConfigError with all its problems, the first in front."""
+    sections = {key: {} if value is None else value for key, value in document.values.items()}
+    model = _model(document, sections.get("model", {}))
+    given = sections.get("model", {})
+    written = {key: value for key, value in given.items() if key != "name"}
+    problems = _unknown_sections(document, model.Params)
+    params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
+    data, wrong_data = check(DataConfig, sections.get("data", {}), document, ("data",))
+    solver, wrong_solver = check(SolverConfig, sections.get("solver", {}), document, ("solver",))
+    scale, wrong_scale = check(ScaleConfig, sections.get("scale", {}), document, ("scale",))
+    problems += [*wrong, *wrong_data, *wrong_solver, *wrong_scale]
+    if problems or params is None or data is None or solver is None or scale is None:
+        raise as_error(problems)
+    if data.colours == "unknown" and getattr(params, "white_advantage", 0.0) == "estimate":
+        raise _no_colours(document)
+    return Resolved(
+        Config(model=_model_config(model, params), data=data, solver=solver, scale=scale), model, params
+    )
+
+
+def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved:
+    """The same with other model parameters, e.g. `{"beta": 600}`. Raises ConfigError.
+
+    Defaults that follow from other parameters follow the new ones.
+    """
+    values = resolved.params.model_dump(exclude_unset=True)
+    document = Document()
+    for key, value in overrides.items():
+        values.pop(key, None)
+        values[key] = value
+        document = document.assign(("model", key), value, f"{key}={value}")
+    params = validate(resolved.model.Params, values, document, ("model",))
+    config = resolved.config.model_copy(update={"model": _model_config(resolved.model, params)})
+    return replace(resolved, config=config, params=params)
+
+
+def numeric_params(resolved: Resolved) -> dict[str, Any]:
+    """The model's parameters that can be numbers, and their configured values: what a grid may vary."""
+    fields = type(resolved.params).model_fields
+    return {
+        name: getattr(resolved.params, name) for name, info in fields.items() if _is_numeric(info.annotation)
+    }
+
+
+def _model(document: Document, section: object) -> Model:
+    if not isinstance(section, dict):
+        hint = f"did you mean model.name={section}?" if isinstance(section, str) else "for instance name: ttt"
+        message = f"model must be a map of its name and parameters, not {shown(section)}"
+        raise ConfigError(message, where=document.where(("model",)), hint=hint)
+    named, problems = check(ModelConfig, section, document, ("model",))
+    if named is None:
+        raise as_error(problems)
+    try:
+        return load(named.name)
+    except ConfigError as error:
+        where = document.where(("model", "name"))
+        raise ConfigError(error.message, where=where, hint=error.hint) from error
+
+
+def _model_config(model: Model, params: Params) -> ModelConfig:
+    return ModelConfig(name=model.NAME, **params.model_dump())
+
+
+def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]:
+    """Problems of the keys at the top that are no sections; a key that lives in one section is suggested."""
+    sections = list(Config.model_fields)
+    known = {name: name for name in sections}
+    schemas: dict[str, type[BaseModel]] = {
+        "model": params,
+        "data": DataConfig,
+        "solver": SolverConfig,
+        "scale": ScaleConfig,
+    }
+    for section, schema in schemas.items():
+        for key in (*schema.model_fields, *aliases(schema)):
+            known.setdefault(key, f"{section}.{key}")
+    known.setdefault("name", "model.name")
+    return [unknown_key((key,), known, document) for key in document.values if key not in sections]
+
+
+def _no_colours(document: Document) -> ConfigError:
+    written = document.values["model"]
+    key = next(key for key in ("white_advantage", "gamma") if key in written)
+    return ConfigError(
+        f"model.{key} cannot be estimated from games whose colours are unknown",
+        where=document.where(("model", key)),
+        hint="give it in points, or set data.colours: known",
+    )
+
+
+def _is_numeric(annotation: Any) -> bool:
+    return annotation in (float, int) or any(map(_is_numeric, get_args(annotation)))

@@ -1,0 +1,95 @@
+"""Spinrad's method: Elo's update run forwards and backwards in time, again and again (Edo paper, "Time symmetry")."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.histories import Line
+from ttt_cli.inference.ep.smoothing import largest
+from ttt_cli.inference.logistic import resolve_logistic_margin
+from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.scores.filtering import joined_rows, pieces
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "spinrad"
+KIND: Final[Kind] = "smoothed"
+predict = predict_from_leads
+
+Array = NDArray[np.float64]
+
+
+class Params(RatingParams):
+    """Parameters of Spinrad's method."""
+
+    expectation: Annotated[
+        Literal["logistic", "normal"],
+        Field(description="how a lead becomes an expected score in the update"),
+    ] = "logistic"
+    k: Annotated[float, Field(gt=0, description="points that a rating moves by for a surprise of 1")] = 10.0
+    rounds: Annotated[
+        int, Field(ge=1, description="runs forwards and backwards in time, so many of each")
+    ] = 3
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,  # noqa: ARG001
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,  # noqa: ARG001
+) -> Fit:
+    """Run `rounds` times through the games and back; a rating is the mean of those of the last two runs.
+
+    The number of rounds is a part of the method, so nothing is left to converge: the trace tells how far each round
+    moved the ratings.
+    """
+    margin = resolve_logistic_margin(params, timeline)
+    current = np.full(len(timeline.players), params.prior_mean)
+    rating = np.full(timeline.n_nodes, params.prior_mean)
+    trace: list[tuple[float, float]] = []
+    for number in range(params.rounds):
+        forwards, backwards = (_run(timeline, params, current, back) for back in (False, True))
+        mean = (forwards + backwards) / 2.0
+        trace.append((largest(mean - rating), 0.0))
+        rating = mean
+        if on_sweep:
+            on_sweep(number + 1, *trace[-1])
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin},
+        chains={"skill": Line(mean=rating, sd=unknown_sd(timeline.n_nodes))},
+        log_evidence=np.nan,
+        leave_one_out=np.nan,
+        status=Status(converged=True, sweeps=params.rounds, remaining_error=0.0),
+        trace=tuple(trace),
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
+    """Nothing: the method has no evidence."""
+    return {}
+
+
+def _run(timeline: Timeline, params: Params, current: Array, backwards: bool) -> Array:
+    """Ratings per node of one run; `current`, those of the players, goes on from where it stands."""
+    from ttt_cli.kernels.scores.spinrad import run_through
+
+    rating, player, joined = np.empty(timeline.n_nodes), timeline.node_player.copy(), joined_rows(timeline)
+    games = (
+        *(timeline.game_white.copy(), timeline.game_black.copy(), timeline.outcome.copy()),
+        *(timeline.weight.copy(), timeline.offset.copy(), joined),
+    )
+    rules = params.white_advantage, timeline.colours, params.expectation == "normal", params.k
+    parts = list(pieces(timeline, games[3], joined))
+    for _, node_start, game_start in parts[::-1] if backwards else parts:
+        run_through(backwards, node_start, player, game_start, *games, *rules, current, rating)
+    return rating

@@ -1,0 +1,227 @@
+"""Weighted expectation propagation: static skills from games that fade.
+
+T. Salimans' base model in the Deloitte/FIDE Chess Rating Challenge of 2011, which he won. At every period one ordered
+probit is fitted to all games so far, each to the power of a weight that falls with its age and with the games that the
+player has played since; prior means are pulled to the opponents' means.
+
+Departures: the pull is less than whole and centred, as otherwise levels run away; the means are solved for jointly
+after each sweep, which leaves the fixed point as it is; nothing is learned from the schedule.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.histories import Filter
+from ttt_cli.inference.ep.smoothing import central_slope
+from ttt_cli.inference.ep.weighted_pool import Pool, Probit
+from ttt_cli.inference.logistic import foreseen
+from ttt_cli.inference.outcome import draw_share, margin_slope, outcome_probabilities, resolve_margin
+from ttt_cli.inference.params import Params as ModelParams
+from ttt_cli.inference.params import SkillParams, alias
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+NAME: Final = "weighted-ep"
+KIND: Final[Kind] = "filtered"
+NUMERIC: Final = ("prior_sd", "beta", "draw_margin", "white_advantage")
+SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
+SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
+
+
+class Params(ModelParams):
+    """Parameters of weighted EP; the defaults are Salimans' where he states them (docs/models/weighted_ep.md)."""
+
+    prior_mean: Annotated[
+        float,
+        Field(validation_alias=alias("prior_mean", "mu0"), description="mean skill of a newcomer, points"),
+    ] = 1200.0
+    prior_sd: Annotated[
+        float,
+        Field(
+            gt=0,
+            validation_alias=alias("prior_sd", "sigma0"),
+            description="sd of skill around its prior mean, points",
+        ),
+    ] = 165.0
+    beta: Annotated[float, Field(gt=0, description="sd of one performance around skill, points")] = 200.0
+    white_advantage: Annotated[
+        float,
+        Field(
+            validation_alias=alias("white_advantage", "gamma"),
+            description="added to White's performance, points",
+        ),
+    ] = 0.0
+    opponents_pull: Annotated[
+        float,
+        Field(ge=0, lt=1, description="how far prior means are drawn to the opponents' means, as a share"),
+    ] = 0.5
+    fade_per_year: Annotated[
+        float, Field(ge=0, description="a game's weight falls by exp(-this) every year")
+    ] = 0.24
+    fade_per_game: Annotated[
+        float,
+        Field(ge=0, description="and by exp(-this) with every game that the player plays in later periods"),
+    ] = 0.012
+    draw_margin: Annotated[
+        Literal["auto"] | Annotated[float, Field(ge=0)],
+        Field(
+            validation_alias=alias("draw_margin", "epsilon"),
+            description="a performance lead up to this is a draw, points; auto: from the share of draws",
+        ),
+    ] = "auto"
+    draw_probability: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            lt=1,
+            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
+        ),
+    ] = None
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Fit the games so far before every period and after it.
+
+    Of `start`, a fit of the same timeline or of its beginning, the sites are where the first of these fits begins. The
+    status counts the sweeps of all these fits and holds the worst of what remains; `solver` holds for each.
+    Raises ConfigError when the draw margin and the games exclude each other.
+    """
+    probit = _probit(timeline, params)
+    resolved = {**params.model_dump(), "draw_margin": probit.margin}
+    pool = Pool(timeline, probit, solver, on_sweep, start)
+    (before_mean, before_sd), (mean, sd) = pool.run()
+    before_mean += params.prior_mean
+    evidence = _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params=resolved,
+        chains={
+            "skill": Filter(
+                mean=mean + params.prior_mean,
+                sd=sd,
+                before_mean=before_mean,
+                before_sd=before_sd,
+                drift=_drift(timeline, params, sd, before_sd),
+                ceiling=params.prior_sd,
+            )
+        },
+        log_evidence=evidence,
+        leave_one_out=evidence,
+        elo_unit=probit.elo_unit,
+        status=pool.status(),
+        trace=tuple(pool.trace),
+        state=pool.state,
+    )
+
+
+def foresee(
+    timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
+) -> Fit:
+    """What is believed before every period from that at index `first` on, by one fit each; `start` as in `fit`.
+
+    Everything else is NaN, but the log-evidence is there if `first` is 0.
+    """
+    probit = _probit(timeline, params)
+    resolved = {**params.model_dump(), "draw_margin": probit.margin}
+    pool = Pool(timeline, probit, solver, start=start)
+    before_mean, before_sd = pool.foresee(first)
+    before_mean += params.prior_mean
+    evidence = np.nan if first else _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
+    unknown = np.full(timeline.n_nodes, np.nan)
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params=resolved,
+        chains={"skill": Filter(unknown, unknown, before_mean, before_sd, drift=unknown)},
+        log_evidence=evidence,
+        leave_one_out=evidence,
+        elo_unit=probit.elo_unit,
+        status=pool.status(),
+        trace=tuple(pool.trace),
+        state=pool.state,
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+
+    def evidence(key: str, value: float) -> float:
+        moved = params.model_copy(update={key: value})
+        probit = _probit(timeline, moved)
+        (mean, sd), _ = Pool(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
+        return _foreseen(
+            timeline, {**moved.model_dump(), "draw_margin": probit.margin}, probit.elo_unit, mean, sd
+        )
+
+    slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in NUMERIC}
+    slopes |= {key: central_slope(partial(evidence, key), fit.params[key], 1.0) for key in SHARES}
+    share = params.draw_probability or draw_share(timeline)
+    slopes["draw_probability"] = slopes["draw_margin"] * margin_slope(share, params.beta)
+    return {"prior_mean": 0.0, **slopes}
+
+
+def predict(
+    params: dict[str, Any], white: dict[str, NDArray[np.float64]], black: dict[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
+    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    return outcome_probabilities(lead, variance, params["draw_margin"])
+
+
+def _probit(timeline: Timeline, params: Params) -> Probit:
+    """The numbers of the model, with the draw margin worked out."""
+    draws = {
+        "beta": params.beta,
+        "draw_margin": params.draw_margin,
+        "draw_probability": params.draw_probability,
+    }
+    return Probit(
+        prior_sd=params.prior_sd,
+        beta=params.beta,
+        margin=resolve_margin(SkillParams().model_copy(update=draws), timeline),
+        advantage=params.white_advantage,
+        pull=params.opponents_pull,
+        per_year=params.fade_per_year,
+        per_game=params.fade_per_game,
+    )
+
+
+def _foreseen(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean: Array, sd: Array) -> float:
+    """The sum of the log probabilities of all games by what was believed before their periods."""
+    lead = elo_unit * timeline.offset
+    white = {"mean": mean[timeline.game_white] + lead, "sd": sd[timeline.game_white]}
+    black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
+    probabilities = predict(params, white, black)
+    if not timeline.colours:
+        probabilities = (probabilities + predict(params, black, white)[:, ::-1]) / 2.0
+    return foreseen(probabilities, timeline.outcome, timeline.weight)
+
+
+def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:
+    """Sd of the change of skill in the year after each node that lets the sd grow as it does while the games fade."""
+    prior = params.prior_sd**-2
+    grown = 1.0 / (prior + (sd**-2 - prior) * np.exp(-params.fade_per_year)) - sd**2
+    follows = timeline.previous >= 0
+    last = timeline.previous[follows]
+    grown[last] = (before_sd[follows] ** 2 - sd[last] ** 2) / timeline.gap_years[follows]
+    drift: Array = np.sqrt(np.maximum(grown, 0.0))
+    return drift

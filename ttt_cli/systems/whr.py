@@ -1,0 +1,213 @@
+"""Whole-History Rating: the most probable Bradley-Terry histories under a Wiener process (R. Coulom, CG 2008).
+
+Departures from the paper: draws are outcomes of their own, by the model of Rao and Kupper; all players move at once by
+Newton's method on the whole system; deviations come from the inverse of the whole information.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Annotated, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.fitted import Fit, Kind
+from ttt_cli.histories import Walk
+from ttt_cli.inference.bradley_terry.comparisons import Draws
+from ttt_cli.inference.bradley_terry.laplace import laplace_integral, leave_one_out
+from ttt_cli.inference.bradley_terry.newton import maximise
+from ttt_cli.inference.bradley_terry.ratings import (
+    Deviations,
+    margin_probabilities,
+    own_deviations,
+    started_ratings,
+)
+from ttt_cli.inference.bradley_terry.whole_history import History
+from ttt_cli.inference.elo_unit import logistic_unit
+from ttt_cli.inference.logistic import (
+    ELO_SCALE,
+    MOST_ADVANTAGE,
+    MOST_MARGIN,
+    ExpectedParams,
+    logistic_probabilities,
+    resolve_logistic_margin,
+)
+from ttt_cli.inference.outcome import draw_share
+from ttt_cli.inference.params import Params as ModelParams
+from ttt_cli.inference.params import alias
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.timeline import Timeline
+
+NAME: Final = "whr"
+KIND: Final[Kind] = "smoothed"
+
+Array = NDArray[np.float64]
+
+
+class Params(ModelParams):
+    """Parameters of WHR."""
+
+    prior_mean: Annotated[
+        float,
+        Field(
+            validation_alias=alias("prior_mean", "mu0"),
+            description="rating of the opponent in the virtual games, points",
+        ),
+    ] = 1200.0
+    virtual_draws: Annotated[
+        float, Field(gt=0, description="virtual games won, and as many lost, at the first appearance")
+    ] = 1.2
+    tau: Annotated[
+        float,
+        Field(
+            gt=0, description="sd of the change of rating over one year, points; tau * sqrt(g) over g years"
+        ),
+    ] = 71.5
+    draws: Annotated[
+        Draws,
+        Field(
+            description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss"
+        ),
+    ] = "margin"
+    draw_margin: Annotated[
+        Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
+        Field(
+            validation_alias=alias("draw_margin", "epsilon"),
+            description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
+        ),
+    ] = "auto"
+    draw_probability: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            lt=1,
+            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
+        ),
+    ] = None
+    white_advantage: Annotated[
+        float,
+        Field(
+            ge=-MOST_ADVANTAGE,
+            le=MOST_ADVANTAGE,
+            validation_alias=alias("white_advantage", "gamma"),
+            description="added to White's rating, points",
+        ),
+    ] = 0.0
+    deviations: Annotated[
+        Deviations,
+        Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
+    ] = "exact"
+
+    def for_forecasts(self) -> Params:
+        """Without exact deviations: forecasts are those of the most probable ratings alone."""
+        return self.model_copy(update={"deviations": "own"})
+
+
+def fit(
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Find the most probable histories and how sure they are.
+
+    The log-evidence is Laplace's approximation; there is none for draws as halves, which give outcomes no
+    probabilities, nor with deviations `own`, which leave the determinant out. Raises ConfigError when the draw margin
+    and the games exclude each other, and for histories too large for `exact` deviations.
+    """
+    margin = _margin(params, timeline)
+    unit = _elo_unit(params, margin)
+    history = _history(timeline, params, margin)
+    if params.deviations == "exact":
+        history.posterior.require_information()
+    begin = started_ratings(timeline, start)
+    maximum = maximise(history.posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
+    evidence, foreseen = math.nan, math.nan
+    if params.deviations == "own":
+        variance, covariance = own_deviations(history.posterior, history.posterior.diagonal)
+    else:
+        information = history.posterior.information()
+        variance, covariance = information.variances, history.covariances(information)
+        if params.draws == "margin":
+            evidence = laplace_integral(maximum.value, information) + history.constant()
+            points = _in_points(timeline, unit)
+            foreseen = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
+    walk = Walk(
+        mean=params.prior_mean + ELO_SCALE * maximum.rating,
+        sd=ELO_SCALE * np.sqrt(variance),
+        covariance=ELO_SCALE**2 * covariance,
+        drift=params.tau,
+    )
+    return Fit(
+        model=NAME,
+        kind=KIND,
+        params={**params.model_dump(), "draw_margin": margin},
+        chains={"skill": walk},
+        log_evidence=evidence,
+        leave_one_out=foreseen,
+        elo_unit=unit,
+        status=maximum.status,
+        trace=maximum.trace,
+        state={"rating": maximum.rating},
+    )
+
+
+def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
+    """Slopes of the log-evidence at a fit in the numeric parameters, per point (or unit of it); {} without evidence."""
+    if math.isnan(fit.log_evidence):
+        return {}
+    history = _history(timeline, params, fit.params["draw_margin"])
+    slopes = history.slopes(fit.state["rating"])
+    share = params.draw_probability or draw_share(timeline)
+    growth = 2.0 * ELO_SCALE / (1.0 - share**2) if share < 1.0 else 0.0
+    return {**slopes, "draw_probability": slopes["draw_margin"] * growth}
+
+
+def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points.
+
+    Of the most probable ratings alone, as in the paper.
+    """
+    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    rule = margin_probabilities if params["draws"] == "margin" else logistic_probabilities
+    return rule(lead, params["draw_margin"])
+
+
+def _elo_unit(params: Params, margin: float) -> float:
+    """Points that are one Elo point."""
+    return logistic_unit(margin) if params.draws == "margin" else 1.0
+
+
+def _in_points(timeline: Timeline, unit: float) -> Timeline:
+    """The timeline with handicaps in points of the model."""
+    return timeline if unit == 1.0 else replace(timeline, offset=unit * timeline.offset)
+
+
+def _history(timeline: Timeline, params: Params, margin: float) -> History:
+    return History(
+        _in_points(timeline, _elo_unit(params, margin)),
+        tau=params.tau,
+        virtual_draws=params.virtual_draws,
+        white_advantage=params.white_advantage,
+        draws=params.draws,
+        draw_margin=margin,
+    )
+
+
+def _margin(params: Params, timeline: Timeline) -> float:
+    """The draw margin in points. Raises ConfigError when the games cannot have come from it."""
+    rule = ExpectedParams(draw_margin=params.draw_margin, draw_probability=params.draw_probability)
+    if params.draw_margin == 0.0 and params.draws == "halves":
+        return 0.0
+    try:
+        return resolve_logistic_margin(rule, timeline)
+    except ConfigError as error:
+        halves = f"{error.hint}, or draws: halves" if params.draw_margin == 0.0 else error.hint
+        raise ConfigError(error.message, hint=halves) from error

@@ -1,0 +1,97 @@
+"""What a fit has to say for itself: what was read, what was kept out, what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ttt_cli.reading.batches import OF_COLUMNS
+
+if TYPE_CHECKING:
+    from ttt_cli.games.table import Games
+    from ttt_cli.reading.reports import Problem, ReadReport
+    from ttt_cli.runs.meta import RunMeta
+
+_EXAMPLES: Final = 3
+_NOTE: Final = 240  # characters of a note, which may name hundreds of players
+
+
+def reading_lines(games: Games, period: str, *, everything: bool = False) -> Iterator[str]:
+    """Files, rows, games, and what was dropped or repaired, with the first examples or all of them."""
+    report = games.report
+    for file in report.files:
+        dropped = file.rows - file.used
+        tail = f", {_count(dropped, 'row')} dropped" if dropped else ""
+        yield f"{file.path}: {_count(file.rows, 'row')}, {_count(file.used, 'game')}{tail}"
+    yield from _problem_lines(report, everything)
+    vague = _vague(games, period)
+    if vague:
+        yield f"{_count(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
+
+
+def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
+    """Players and periods, model and parameters, evidence, how inference ended, and the notes of the model."""
+    span = meta.first if meta.first == meta.last else f"{meta.first} to {meta.last}"
+    draws = f"{100 * meta.draw_share:.1f} % drawn"
+    per = f"{meta.nodes:,} player-{meta.period}s"
+    yield f"{_count(meta.players, 'player')}, {_count(meta.games, 'game')}, {span}, {per}, {draws}"
+    yield f"{meta.model}: " + ", ".join(
+        f"{key} {_short(value)}" for key, value in meta.params.items() if value is not None
+    )
+    gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
+    yield (
+        "no log-evidence: this system has none"
+        if math.isnan(meta.log_evidence)
+        else (f"log-evidence {meta.log_evidence:.6f}{gain}")
+    )
+    known = math.isfinite(meta.remaining_error)
+    error = f"largest error left {f'about {meta.remaining_error:.2g} points' if known else 'unknown'}"
+    sweeps = _count(meta.sweeps, "sweep")
+    yield f"converged in {sweeps}, {error}" if meta.converged else f"NOT CONVERGED after {sweeps}, {error}"
+    if meta.skipped_sites:
+        yield f"{_count(meta.skipped_sites, 'update')} left out for want of precision"
+    yield from meta.notes if everything else shown_notes(meta.notes)
+
+
+def shown_notes(notes: Iterable[str]) -> Iterator[str]:
+    """The notes of a model, long ones cut short: all of them are in the run."""
+    for note in notes:
+        yield note if len(note) <= _NOTE else f"{note[:_NOTE].rpartition(' ')[0]} ..."
+
+
+def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
+    found: dict[tuple[str, str], list[Problem]] = {("dropped", reason): [] for reason in report.dropped}
+    for problem in report.problems:
+        found.setdefault((problem.action, problem.reason), []).append(problem)
+    for (action, reason), problems in found.items():
+        if reason in OF_COLUMNS:
+            yield from (f"  {action}: {reason} ({_place(problem)}): {problem.detail}" for problem in problems)
+            continue
+        count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
+        line = f"  {action}: {reason}, {count:,}"
+        if everything:
+            yield line
+            yield from (f"    {_place(problem)} {problem.detail}".rstrip() for problem in problems)
+        else:
+            examples = ", ".join(map(_place, problems[:_EXAMPLES]))
+            more = ", ..." if count > _EXAMPLES else ""
+            yield f"{line} ({examples}{more})" if examples else line
+
+
+def _place(problem: Problem) -> str:
+    return f"{problem.file}:{problem.line}"
+
+
+def _vague(games: Games, period: str) -> int:
+    """Games whose date is known less exactly than the period."""
+    needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
+    return int((games.date_precision < needed).sum())
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def _short(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,118 @@
+"""One player's history: rows, the facts above them, a line that shows its shape, and what lies behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.runs.scale import POINTS
+from ttt_cli.views.players.record import (
+    best_period,
+    games_of,
+    record_rows,
+    record_table,
+    record_words,
+    tally,
+    upset_rows,
+)
+from ttt_cli.views.players.sparkline import sparkline
+from ttt_cli.views.players.text_chart import chart
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.scale import run_line
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+
+SHOWN_UPSETS: Final = 5
+_DECIMALS: Final = {"mean": 1, "sd": 1, "draw_margin": 1, "draw_margin_sd": 1}
+_SKILLS: Final = "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? ORDER BY period_number"
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    """A player's rows, ready for the console; `note` names others who might have been meant, or is empty."""
+
+    player: str
+    rows: Rows
+    note: str
+
+
+@dataclass(frozen=True)
+class PlayerGames:
+    """What lies behind a history: record and upsets in full, and shorter for the eye."""
+
+    record: Rows
+    upsets: Rows
+    short_record: Rows
+    short_upsets: Rows
+
+
+def player_view(run: Run, name: str, *, width: int = 60, ascii_only: bool = False) -> PlayerView:
+    """The history of the player whom `name` means: `player,period,mean,sd,games` and further columns.
+
+    `width` bounds the sparkline; `ascii_only` keeps the title to ASCII. Raises LookupFailed.
+    """
+    with run:
+        found = run.find_player(name)
+        columns, rows = run.query(_SKILLS, [found.player])
+        keys, records = run.query("SELECT * FROM players WHERE player = ?", [found.player])
+    facts = dict(zip(keys, records[0], strict=True))
+    means = [row[columns.index("mean")] for row in rows]
+    shape = shape_line(means, unit=run.scale.unit, width=width, ascii_only=ascii_only)
+    head = found.player, facts_line(facts, ascii_only=ascii_only), run_line(run)
+    table = Rows(columns, rows, (*head, *([shape] if shape else [])), _DECIMALS, frozenset({"player"}))
+    return PlayerView(found.player, table, found.note)
+
+
+def player_games(run: Run, player: str) -> PlayerGames:
+    """What the games of a player, named as in the run, come to."""
+    games = games_of(run, player)
+    sums = tally(games)
+    lines = [f"{player}: {record_words(sums) or 'no games'}"]
+    best = best_period(games)
+    if best is not None:
+        period, won = best
+        share = f"{won.points:g} of {won.games:g}, {won.points - won.expected:+.1f} on expectation"
+        lines.append(f"opponents' mean {sums.opponents_mean:.0f}; best {run.meta.period} {period}: {share}")
+    title = tuple(lines)
+    upsets = upset_rows(player, games, ("Wins against the odds",))
+    short = list(upsets.rows)[:SHOWN_UPSETS]
+    return PlayerGames(
+        record_rows(player, games, title),
+        upsets,
+        record_table(player, games, title),
+        replace(upsets, rows=short, hidden=upsets.hidden | {"file", "line"}),
+    )
+
+
+def player_chart(rows: Rows, *, width: int, ascii_only: bool = False) -> list[str]:
+    """The history as a line with its band of one sd, in lines of text; empty when there is no room for it."""
+    period, mean, sd = (rows.columns.index(key) for key in ("period", "mean", "sd"))
+    history = list(rows.rows)
+    if not history:
+        return []
+    ends = history[0][period], history[-1][period]
+    means, sds = [row[mean] for row in history], [row[sd] or 0.0 for row in history]
+    return chart(means, sds, ends, width=width, ascii_only=ascii_only)
+
+
+def facts_line(facts: Mapping[str, Any], *, ascii_only: bool = False) -> str:
+    """Years, record and peak, from a row of the run's `players`."""
+    dash, plus_minus = ("-", "+-") if ascii_only else ("–", "±")
+    if facts["first"] is None:
+        return "no games"
+    years = facts["first"] if facts["first"] == facts["last"] else f"{facts['first']}{dash}{facts['last']}"
+    games = "1 game" if facts["games"] == 1 else f"{facts['games']:.10g} games"
+    record = f"+{facts['wins']:.10g} ={facts['draws']:.10g} -{facts['losses']:.10g}"
+    certainty = "" if facts["peak_sd"] is None else f" {plus_minus} {facts['peak_sd']:.0f}"
+    peak = f"peak {facts['peak_mean']:.0f}{certainty} in {facts['peak_period']}"
+    return f"{years}, {games} ({record}), {peak}"
+
+
+def shape_line(means: list[float], *, unit: str = POINTS, width: int = 60, ascii_only: bool = False) -> str:
+    """The sparkline between the lowest and the highest mean, said to be skills; empty for fewer than two periods."""
+    if len(means) < 2:
+        return ""
+    shape = sparkline(means, width=width, ascii_only=ascii_only)
+    return f"{'skill' if unit == POINTS else 'rating'} {min(means):.0f} {shape} {max(means):.0f} {unit}"

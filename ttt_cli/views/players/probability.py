@@ -1,0 +1,105 @@
+"""Who would win: closed forms in plain floats, equal to the models' `predict` and as quick as looking at a run.
+
+A strength is a row of a run's skills: `mean`, `sd` and the model's further columns (`draw_margin`, ...), points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+Strength = Mapping[str, Any]
+
+_COMMON_MARGIN: Final = ("ttt", "trueskill")
+_OWN_MARGINS: Final = ("ttt-d",)
+
+
+class Outcome(NamedTuple):
+    """Probabilities of one game for one side."""
+
+    win: float
+    draw: float
+    loss: float
+
+    @property
+    def expected(self) -> float:
+        """The expected score, 0 to 1."""
+        return self.win + self.draw / 2.0
+
+    def turned(self) -> Outcome:
+        """The same game seen from the other side."""
+        return Outcome(self.loss, self.draw, self.win)
+
+
+def normal_cdf(x: float) -> float:
+    """Phi(x), accurate in both tails."""
+    return 0.5 * math.erfc(-x * math.sqrt(0.5))
+
+
+def stronger(a: Strength, b: Strength) -> float | None:
+    """The probability that A's skill is the higher one, the two posteriors taken as independent; None without sds."""
+    if a["sd"] is None or b["sd"] is None:
+        return None
+    spread = math.hypot(a["sd"], b["sd"])
+    lead = a["mean"] - b["mean"]
+    return normal_cdf(lead / spread) if spread else (math.copysign(0.5, lead) if lead else 0.0) + 0.5
+
+
+def outcomes(
+    model: str, params: Mapping[str, Any], white: Sequence[Strength], black: Sequence[Strength]
+) -> list[Outcome]:
+    """Probabilities for White, pair by pair. `params` are the run's resolved ones.
+
+    Models whose closed form is not here are asked themselves, which loads them. Raises ConfigError for an unknown one.
+    """
+    if not white:
+        return []
+    pairs = zip(white, black, strict=True)
+    if model in _COMMON_MARGIN:
+        return [_common_margin(params, w, b) for w, b in pairs]
+    if model in _OWN_MARGINS:
+        return [_own_margins(params, w, b) for w, b in pairs]
+    return _by_the_model(model, params, white, black)
+
+
+def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength) -> Outcome:
+    """Probabilities for A when the colours are drawn by lot."""
+    as_white, turned = outcomes(model, params, [a, b], [b, a])
+    as_black = turned.turned()
+    return Outcome(*((w + b) / 2.0 for w, b in zip(as_white, as_black, strict=True)))
+
+
+def _common_margin(params: Mapping[str, Any], white: Strength, black: Strength) -> Outcome:
+    spread = math.sqrt(2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2)
+    lead = white["mean"] - black["mean"] + params.get("white_advantage", 0.0)
+    loss = normal_cdf((-params["draw_margin"] - lead) / spread)
+    win = normal_cdf((lead - params["draw_margin"]) / spread)
+    return Outcome(win, max(1.0 - loss - win, 0.0), loss)
+
+
+def _own_margins(params: Mapping[str, Any], white: Strength, black: Strength) -> Outcome:
+    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    lead = white["mean"] - black["mean"] + params.get("white_advantage", 0.0)
+    win = normal_cdf((lead - black["draw_margin"]) / math.sqrt(variance + black["draw_margin_sd"] ** 2))
+    loss = normal_cdf((-lead - white["draw_margin"]) / math.sqrt(variance + white["draw_margin_sd"] ** 2))
+    draw = max(1.0 - loss - win, 0.0)
+    total = win + draw + loss
+    return Outcome(win / total, draw / total, loss / total)
+
+
+def _by_the_model(
+    model: str, params: Mapping[str, Any], white: Sequence[Strength], black: Sequence[Strength]
+) -> list[Outcome]:
+    import numpy as np
+
+    from ttt_cli.systems.registry import load
+
+    def columns(side: Sequence[Strength]) -> dict[str, Any]:
+        numbers = [key for key, value in side[0].items() if value is None or isinstance(value, int | float)]
+        return {
+            key: np.array([math.nan if row[key] is None else row[key] for row in side]) for key in numbers
+        }
+
+    predicted = load(model).predict(dict(params), columns(white), columns(black))
+    return [Outcome(win, draw, loss) for loss, draw, win in predicted.tolist()]

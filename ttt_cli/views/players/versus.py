@@ -1,0 +1,128 @@
+"""Two players against each other: in one game, in a match, and in the games they played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.views.players.match import Match, match
+from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, stronger
+from ttt_cli.views.players.record import Played, games_of, record_rows, record_words, tally
+from ttt_cli.views.rankings.field import find_period
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.scale import run_line
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+
+PEAK: Final = "peak"
+_PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
+_LEVELS: Final = (80, 95)
+CAUTION: Final = (
+    "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
+)
+
+
+@dataclass(frozen=True)
+class VersusView:
+    """The report, the record by period, and remarks: who was meant, which periods, what to be careful about."""
+
+    report: Rows
+    record: Rows
+    notes: tuple[str, ...]
+
+
+def versus_view(
+    run: Run, a: str, b: str, *, at: str | None = None, at_b: str | None = None, games: int | None = None
+) -> VersusView:
+    """What a game, and a match of `games`, between A and B promises, and the record of their own games.
+
+    `at`, `at_b`: periods of A and B, or `peak`; `at` alone holds for both. By default the last period that both have,
+    else the peak of each. Probabilities are A's; posteriors are taken as independent. Raises LookupFailed.
+    """
+    with run:
+        found = [run.find_player(name) for name in (a, b)]
+        first, second = (one.player for one in found)
+        if first == second:
+            raise LookupFailed(f"{a!r} and {b!r} both mean {first}", hint="give more of the names")
+        chosen, why = _periods(run, first, second, at, at_b)
+        own, their = (_strength(run, player, n) for player, n in zip((first, second), chosen, strict=True))
+        played = games_of(run, first, second)
+    facts = _facts(run, own, their)
+    if games is not None:
+        sides = run.scale.points(own), run.scale.points(their)
+        facts.update(_match_facts(match(run.meta.model, run.meta.params, *sides, games)))
+    facts.update(_record_facts(played))
+    decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
+    title = (f"{first} against {second}", run_line(run))
+    chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
+    report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
+    caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
+    notes = (*(one.note for one in found if one.note), chosen_words, *caution)
+    return VersusView(report, record_rows(first, played, _record_title(first, second, played)), notes)
+
+
+def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> tuple[tuple[int, int], str]:
+    """Numbers of both periods, and how they were chosen."""
+    if at is None and at_b is None:
+        common = "SELECT max(period_number) FROM skills WHERE player = ? AND period_number IN"
+        (last,), *_ = run.query(f"{common} (SELECT period_number FROM skills WHERE player = ?)", [a, b])[1]
+        if last is not None:
+            return (last, last), "the last period of both"
+        return (_period(run, a, PEAK), _period(run, b, PEAK)), "each at the peak, for they share no period"
+    chosen = _period(run, a, at or PEAK), _period(run, b, at_b or at or PEAK)
+    return chosen, "as asked for" if at else "the first at the peak"
+
+
+def _period(run: Run, player: str, at: str) -> int:
+    if at.lower() != PEAK:
+        return find_period(run, at, player)[1]
+    (peak,), *_ = run.query("SELECT peak_period FROM players WHERE player = ?", [player])[1]
+    return find_period(run, peak, player)[1]
+
+
+def _strength(run: Run, player: str, number: int) -> dict[str, Any]:
+    columns, rows = run.query("SELECT * FROM skills WHERE player = ? AND period_number = ?", [player, number])
+    return dict(zip(columns, rows[0], strict=True))
+
+
+def _facts(run: Run, own: Strength, their: Strength) -> dict[str, Any]:
+    model, params = run.meta.model, run.meta.params
+    facts: dict[str, Any] = {}
+    for side, strength in (("a", own), ("b", their)):
+        facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
+    sides = run.scale.points(own), run.scale.points(their)
+    either = colour_blind(model, params, *sides)
+    facts["lead"] = own["mean"] - their["mean"]
+    facts |= dict(zip(_PROBABILITIES, (stronger(own, their), *either, either.expected), strict=True))
+    as_white, turned = outcomes(model, params, sides, sides[::-1])
+    if abs(as_white.expected - turned.turned().expected) > 1e-9:
+        for colour, outcome in (("white", as_white), ("black", turned.turned())):
+            values = (*outcome, outcome.expected)
+            facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
+    return facts
+
+
+def _match_facts(promised: Match) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "match_games": promised.games,
+        "match_win": promised.win,
+        "match_draw": promised.tie,
+        "match_loss": promised.loss,
+        "match_points": promised.expected,
+    }
+    for level in _LEVELS:
+        low, high = promised.interval(level / 100)
+        facts |= {f"match_low_{level}": low, f"match_high_{level}": high}
+    return facts
+
+
+def _record_facts(played: Sequence[Played]) -> dict[str, Any]:
+    sums = tally(played)
+    return {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
+
+
+def _record_title(a: str, b: str, played: Sequence[Played]) -> tuple[str, ...]:
+    return (f"{a} against {b}: {record_words(tally(played)) or 'no games'}",)

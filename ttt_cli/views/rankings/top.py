@@ -1,0 +1,153 @@
+"""The best players: in one period, and at their peaks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ttt_cli.errors import LookupFailed
+from ttt_cli.views.rankings.eligible import COUNTS, Eligible, reasons, steps
+from ttt_cli.views.rankings.field import find_period
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.scale import run_line
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+
+DECIMALS: Final = {"mean": 1, "sd": 1, "p_best": 3, "least_p_best": 3}
+INDEPENDENT: Final = "p_best: probability of being the strongest of them, their skills taken as independent"
+_FIRST_CANDIDATES: Final = 200
+WIDER: Final = "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
+_RANKING: Final = """
+SELECT (list(struct_pack(player, mean, sd, games) ORDER BY mean DESC, player) FILTER (eligible))[:{number}],
+       list(mean) FILTER (eligible), list(sd) FILTER (eligible), count(*),
+       (SELECT count(*) FROM players WHERE "first" <= ?), {counts}
+FROM ({active})
+"""
+# Only whose highest mean is not sure enough has to be looked at in all periods with games.
+_PEAKS: Final = """
+WITH chosen AS (SELECT * FROM players WHERE {condition} AND peak_mean IS NOT NULL),
+     later AS (SELECT player, arg_min(struct_pack(period, mean, sd), (-mean, period_number)) AS peak FROM nodes
+               WHERE player IN (SELECT player FROM chosen WHERE peak_sd > ?) AND sd <= ? GROUP BY player)
+SELECT player, peak_period, peak_mean, peak_sd, games FROM chosen WHERE coalesce(peak_sd, 0) <= ?
+UNION ALL SELECT player, peak.period, peak.mean, peak.sd, games FROM later JOIN chosen USING (player)
+ORDER BY peak_mean DESC, player{first}
+"""
+
+
+def ranking(run: Run, at: str | None, limits: Eligible, number: int | None) -> Rows:
+    """The `number` highest means in the period `at` (None: the last): `rank,player,period,mean,sd,games,p_best`.
+
+    `games` are those in the period, `p_best` is the probability of being the strongest of all who are eligible
+    (`ttt_cli.views.rankings.contention`). `number` None: everyone. Raises LookupFailed when nobody is eligible.
+    """
+    with run:
+        label, period = find_period(run, at)
+        active, values = limits.active_at(run, period)
+        query = _RANKING.format(active=active, counts=COUNTS, number="" if number is None else f"{number:d}")
+        top, means, sds, some, begun, *counts = run.query(query, [label, *values])[1][0]
+    others = reasons([*counts, begun - some])
+    if not top:
+        raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
+    best = _best_probabilities(means, sds, top)
+    rows = [
+        (rank, one["player"], label, one["mean"], one["sd"], one["games"], p)
+        for rank, (one, p) in enumerate(zip(top, best, strict=True), start=1)
+    ]
+    remark = () if best[0] is None else (INDEPENDENT,)
+    who = _eligible(len(means), limits), *([others] if others else [])
+    columns = ("rank", "player", "period", "mean", "sd", "games", "p_best")
+    title = (f"The best of {label}", *who, *remark, run_line(run))
+    return Rows(columns, rows, title, DECIMALS, frozenset({"period"}))
+
+
+def peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
+    """The `number` highest means that players had in a period with games: `rank,player,period,mean,sd,games`.
+
+    `games` are those in all.
+    """
+    condition, values = limits.players()
+    most = math.inf if limits.max_sd is None else limits.max_sd
+    with run:
+        peak = _PEAKS.format(condition=condition, first=_first(number))
+        _, found = run.query(peak, [*values, most, most, most])
+        title = ("The highest peaks", *among(run, replace(limits, active=None)), run_line(run))
+    rows = [(rank, *row) for rank, row in enumerate(found, start=1)]
+    return Rows(("rank", "player", "period", "mean", "sd", "games"), rows, title, DECIMALS)
+
+
+def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Rows:
+    """The `number` highest means over so many consecutive years: `rank,player,first,last,mean,sd,games`.
+
+    A player's history must be that long; years without games inside it count with their interpolated skill. `sd` is
+    the mean of the periods' sds and what its limit is for; `games` are those in the years.
+    """
+    span = steps(run, years)
+    limit = max(_FIRST_CANDIDATES, 10 * (number or 0))
+    with run:
+        while True:
+            found, bound = _best_spans(run, limits, span, limit)
+            wanted = len(found) if number is None else number
+            if bound is None or (
+                number is not None and len(found) >= number and found[number - 1][3] >= bound
+            ):
+                break
+            limit *= 8
+        who = among(run, replace(limits, active=None))
+    rows = [(rank, *row) for rank, row in enumerate(found[:wanted], start=1)]
+    title = (f"The highest means over {years} consecutive years", *who, run_line(run))
+    return Rows(("rank", "player", "first", "last", "mean", "sd", "games"), rows, title, DECIMALS)
+
+
+def _best_spans(
+    run: Run, limits: Eligible, span: int, candidates: int
+) -> tuple[list[tuple[Any, ...]], float | None]:
+    """Everyone's best span among the `candidates` highest peaks, and what others' cannot exceed (None: no others)."""
+    condition, values = limits.players()
+    _, highest = run.query(
+        f"SELECT player, peak_mean FROM players WHERE {condition} AND peak_mean IS NOT NULL"
+        f" ORDER BY peak_mean DESC LIMIT {candidates:d}",
+        values,
+    )
+    window = f"(PARTITION BY player ORDER BY period_number ROWS {span - 1:d} PRECEDING)"
+    _, found = run.query(
+        "SELECT player, begin, period, mean, sd, games FROM (SELECT player, period,"
+        f" first(period) OVER {window} AS begin, avg(mean) OVER {window} AS mean, avg(sd) OVER {window} AS sd,"
+        f" sum(games) OVER {window} AS games, count(*) OVER {window} AS length"
+        " FROM skills WHERE player IN (SELECT unnest(?))) WHERE length = ? AND coalesce(sd, 0) <= ?"
+        " QUALIFY row_number() OVER (PARTITION BY player ORDER BY mean DESC, period) = 1 ORDER BY mean DESC, player",
+        [[player for player, _ in highest], span, math.inf if limits.max_sd is None else limits.max_sd],
+    )
+    return found, highest[-1][1] if len(highest) == candidates else None
+
+
+def _best_probabilities(
+    means: list[float], sds: list[float | None], top: list[dict[str, Any]]
+) -> list[float | None]:
+    """Of the `top` of a field with these means and sds; None in a system without sds."""
+    if None in sds:
+        return [None] * len(top)
+    import numpy as np
+
+    from ttt_cli.views.rankings.contention import best_probabilities
+
+    places = {pair: place for place, pair in enumerate(zip(means, sds, strict=True))}  # equals are as likely
+    chosen = np.array([places[one["mean"], one["sd"]] for one in top])
+    return [float(p) for p in best_probabilities(np.array(means), np.array(sds), chosen)]
+
+
+def among(run: Run, limits: Eligible) -> tuple[str, ...]:
+    """Lines for the title of what speaks of all periods: who is eligible, and how many are so in none."""
+    return tuple(
+        line for line in (limits.words() and f"eligible: {limits.words()}", limits.left_out(run)) if line
+    )
+
+
+def _eligible(count: int, limits: Eligible) -> str:
+    words = limits.words()
+    return f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
+
+
+def _first(number: int | None) -> str:
+    return "" if number is None else f" LIMIT {number:d}"
