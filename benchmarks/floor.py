@@ -1,7 +1,7 @@
 """What the inference of TTT must at least do: bytes that move, exponentials, divisions; and how fast each can be.
 
-Counted by hand from `kernels/ep/ttt.py`, `kernels/truncated.py` and `kernels/ep/joint_means.py`. Bytes are those of every array
-that a pass goes through, each once; bytes that are updated move twice.
+Counted by hand from `kernels/ep/ttt.py`, `kernels/truncated.py` and `kernels/ep/joint_means.py`. Bytes are those of
+every array that a pass goes through, each once; bytes that are updated move twice.
 """
 
 from __future__ import annotations

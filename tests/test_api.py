@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from handmade import RECORDS, games_of, write_small_run
 
 import ttt_cli
+from tests.support.handmade import RECORDS, games_of, write_small_run
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.systems import ttt

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests import kernel_cache
+from tests.support import kernel_cache
 
 
 @pytest.mark.parametrize("processes", [1, 3])

@@ -24,15 +24,18 @@ def test_a_model_has_its_name_everywhere(name: str) -> None:
     missing = [
         path
         for path in (
-            f"ttt_cli/models/{stem}.py",
-            *([] if name in WITHOUT_KERNEL else [f"ttt_cli/kernels/{stem}.py"]),
-            f"tests/models/test_{stem}.py",
+            f"ttt_cli/systems/{stem}.py",
+            f"tests/systems/test_{stem}.py",
             f"docs/models/{stem}.md",
             f"configs/{name}.yaml",
         )
         if not (ROOT / path).is_file()
     ]
+    kernels = [
+        path for path in (ROOT / "ttt_cli" / "kernels").rglob(f"{stem}.py") if path.parent.name != "kernels"
+    ]
     assert not missing
+    assert len(kernels) == (name not in WITHOUT_KERNEL)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.cli.terminal import console
 

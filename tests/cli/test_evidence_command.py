@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, games_of
 
+from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import fit
 from ttt_cli.cli import evidence as module
 from ttt_cli.cli import main

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli import main
 from ttt_cli.cli.export import TABLES
 

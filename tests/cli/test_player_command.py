@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, write_small_run
 
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
 
 

@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli import main
 
 

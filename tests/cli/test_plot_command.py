@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli import main, plot
 from ttt_cli.views.charts import figure, save
 

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, write_small_run
+
+from tests.support.handmade import RECORDS, write_small_run
 
 HEAVY = {"numba", "scipy", "pandas", "llvmlite", "pyarrow"}
 

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, games_of
 
+from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import fit
 from ttt_cli.cli import main
 from ttt_cli.evaluate.forecast.scores import prequential

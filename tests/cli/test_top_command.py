@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from handmade import RECORDS, write_small_run
 
+from tests.conftest import ROOT
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
 
 

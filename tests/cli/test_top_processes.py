@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, write_small_run
+
+from tests.support.handmade import RECORDS, write_small_run
 
 HEAVY = {"numba", "llvmlite", "scipy", "pandas", "pyarrow", "pydantic", "tqdm"}
 COMMANDS = {

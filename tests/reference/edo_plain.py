@@ -1,7 +1,7 @@
 """Edo as Edwards describes it, one matrix row for every year of every career, gaps included; plain Python and numpy.
 
-Works on rows (year, white, black, outcome[, weight[, offset]]) as in `tests.support.builders`. One connected group is assumed
-after players without a positive or without a negative score have been removed, again and again.
+Works on rows (year, white, black, outcome[, weight[, offset]]) as in `tests.support.builders`. One connected group is
+assumed after players without a positive or without a negative score have been removed, again and again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Small random problems of joint means (`ttt_cli/kernels/ep/joint_means.py`) with their dense matrices, from the definition."""
+"""Small random problems of joint means (`kernels/ep/joint_means.py`) with their dense matrices, from the definition."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, games_of, write_small_run
 
+from tests.support.handmade import RECORDS, games_of, write_small_run
 from ttt_cli import api
 from ttt_cli.errors import RunError
 from ttt_cli.runs.destination import space_needed

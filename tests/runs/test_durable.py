@@ -10,8 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from handmade import RECORDS, write_small_run
 
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.errors import RunError
 from ttt_cli.runs import destination, durable
 from ttt_cli.runs.durable import changed_database, digest

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from handmade import RECORDS, write_small_run
 
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.errors import RunError
 from ttt_cli.runs import connection, journal
 from ttt_cli.runs.evidence import EvidencePoint

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, write_small_run
 
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.errors import RunError
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import open_run

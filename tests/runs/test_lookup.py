@@ -1,8 +1,8 @@
 from collections.abc import Callable
 
 import pytest
-from handmade import CONFIG, Record, fit_of, games_of
 
+from tests.support.handmade import CONFIG, Record, fit_of, games_of
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.lookup import Found
 from ttt_cli.runs.run import memory_run

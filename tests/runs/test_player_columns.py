@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import numpy as np
-from handmade import RECORDS, fit_of, games_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.handmade import RECORDS, fit_of, games_of
 from ttt_cli.fitted import by_player, spans
 from ttt_cli.runs.columns import Labels, player_columns
 from ttt_cli.timeline import build_timeline

@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from handmade import CONFIG, RECORDS, REPORT, Record, fit_of, games_of, write_small_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.handmade import CONFIG, RECORDS, REPORT, Record, fit_of, games_of, write_small_run
 from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.runs import connection

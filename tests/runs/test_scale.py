@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from handmade import CONFIG, fit_of, games_of, write_small_run
 
+from tests.support.handmade import CONFIG, fit_of, games_of, write_small_run
 from ttt_cli.config.schema import ScaleConfig
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.runs.run import Run, memory_run, open_run

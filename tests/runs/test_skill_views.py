@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from handmade import CONFIG, RECORDS, fit_of, games_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import fit_rows, make_games
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from tests.support.laid_out import histories
 from ttt_cli.periods import label
 from ttt_cli.quantities import chain_columns

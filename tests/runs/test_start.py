@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from handmade import CONFIG, RECORDS, fit_of, games_of
 
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Line
 from ttt_cli.periods import period_of

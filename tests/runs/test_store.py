@@ -4,8 +4,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 
+from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 from tests.support.laid_out import histories
 from ttt_cli.errors import RunError
 from ttt_cli.games.table import Games

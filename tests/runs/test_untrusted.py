@@ -17,8 +17,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.errors import RunError
 from ttt_cli.periods import period_of

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli import main
 from ttt_cli.errors import RunError
 from ttt_cli.runs.run import open_run

@@ -19,7 +19,7 @@ from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import TracebackType
 from typing import Final, Literal, Self
 
@@ -89,7 +89,7 @@ def _load() -> None:
 
     for name in LIBRARIES:
         import_module(name)
-    for module in iter_modules(ttt_cli.kernels.__path__, f"{ttt_cli.kernels.__name__}."):
+    for module in walk_packages(ttt_cli.kernels.__path__, f"{ttt_cli.kernels.__name__}."):
         import_module(module.name)
 
 

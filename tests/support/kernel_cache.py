@@ -15,7 +15,8 @@ FOLDER = Path(__file__).parents[2].joinpath(*PACKAGE.split("."))
 
 def imported_kernels() -> dict[str, set[str]]:
     """The modules of kernels, and the others that each imports."""
-    return {file.stem: set(_imports(file)) for file in FOLDER.glob("*.py") if file.stem != "__init__"}
+    files = (file for file in FOLDER.rglob("*.py") if file.stem != "__init__")
+    return {".".join(file.relative_to(FOLDER).with_suffix("").parts): set(_imports(file)) for file in files}
 
 
 def _imports(file: Path) -> Iterator[str]:
@@ -39,7 +40,7 @@ def compile_kernels(processes: int) -> None:
 
 
 def _size(name: str) -> int:
-    return (FOLDER / f"{name}.py").stat().st_size
+    return (FOLDER / f"{name.replace('.', '/')}.py").stat().st_size
 
 
 def _load(name: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from handmade import CONFIG, RECORDS, fit_of, games_of
 
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.evaluate.forecast.reliability import Bin, Reliability
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from handmade import CONFIG, fit_of, games_of, write_small_run
 
+from tests.support.handmade import CONFIG, fit_of, games_of, write_small_run
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts import histories as module

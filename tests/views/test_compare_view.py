@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from handmade import RECORDS, games_of
 
+from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.evaluate.forecast.compare import Comparison, Entry, Lost, System

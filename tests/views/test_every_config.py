@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from conftest import ROOT
 
+from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs.run import open_run

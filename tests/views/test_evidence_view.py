@@ -9,10 +9,10 @@ from itertools import product
 from typing import Any
 
 import pytest
-from handmade import CONFIG, RECORDS, fit_of, games_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.config.axes import Axis
 from ttt_cli.evaluate.evidence.grid import EvidenceGrid
 from ttt_cli.runs.evidence import EvidencePoint

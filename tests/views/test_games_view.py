@@ -2,10 +2,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from collected import game, records_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.views.ingest.account import Account

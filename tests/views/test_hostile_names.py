@@ -9,8 +9,8 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from handmade import CONFIG, REPORT, fit_of, games_of, write_small_run
 
+from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, write_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import build_timeline

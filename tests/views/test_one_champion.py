@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
 
 import ttt_cli
+from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.charts.figure import make_figure

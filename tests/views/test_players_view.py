@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, write_small_run
 
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.players.listing import players_rows
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import CONFIG, fit_of, games_of
 
+from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.report.page import report_page

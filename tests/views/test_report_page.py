@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline

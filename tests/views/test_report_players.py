@@ -2,8 +2,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import games_of, write_small_run
 
+from tests.support.handmade import games_of, write_small_run
 from ttt_cli.config.schema import Config
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
@@ -61,7 +61,7 @@ def test_even_the_smallest_budget_carries_somebody(run: Run) -> None:
 
 
 def test_fine_periods_without_games_are_thinned_to_one_a_year() -> None:
-    from handmade import fit_of
+    from tests.support.handmade import fit_of
 
     records = [("1858-06", "A", "B", "1-0"), ("1858-09", "B", "A", "1-0"), ("1861-03", "A", "B", "1/2-1/2")]
     games = games_of(records)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from handmade import CONFIG, fit_of, games_of
 
+from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.config.document import Document
 from ttt_cli.config.schema import ModelConfig, ScaleConfig
 from ttt_cli.histories import Line

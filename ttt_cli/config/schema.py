@@ -1,6 +1,6 @@
 """What a config may say: every key, its default, its bounds, once.
 
-The keys of a model belong to the model (`models/<name>.py`); here they are carried as they were written.
+The keys of a model belong to the model (`systems/<name>.py`); here they are carried as they were written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """TrueSkill Through Time: skills smoothed over all periods (Dangauthier, Herbrich, Minka, Graepel, NIPS 2007).
 
 Departure from the paper: after each forward-backward sweep the means of all skills are set to those of the joint
-Gaussian that the messages stand for (`kernels/ep/joint_means.py`). The fixed point is the same; it is reached in a few sweeps
-where messages alone take hundreds.
+Gaussian that the messages stand for (`kernels/ep/joint_means.py`). The fixed point is the same; it is reached in a
+few sweeps where messages alone take hundreds.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def fit(
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Slopes of the log-evidence at a converged fit in every numeric parameter, per point (or unit of it).
 
-    An `auto` draw margin follows beta. Only the explicit dependence counts at the fixed point (`kernels/ep/gradient.py`).
+    An `auto` draw margin follows beta. Only the explicit dependence counts at the fixed point
+    (`kernels/ep/gradient.py`).
     """
     margin, advantage = fit.params["draw_margin"], fit.params["white_advantage"]
     slopes = Inference(timeline, params, margin, advantage, fit).slopes()

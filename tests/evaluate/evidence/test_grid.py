@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import RECORDS, games_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import configure, fit
 from ttt_cli.config.axes import Axis
 from ttt_cli.config.schema import SolverConfig

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from handmade import RECORDS, games_of
 
+from tests.support.handmade import RECORDS, games_of
 from ttt_cli.api import fit
 from ttt_cli.config.load import shipped_configs
 from ttt_cli.errors import ConfigError

@@ -1,5 +1,4 @@
-from builders import make_games
-
+from tests.support.builders import make_games
 from ttt_cli.games.players import look_alikes
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, ReadReport

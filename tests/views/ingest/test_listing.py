@@ -5,10 +5,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from collected import game, reasons, records_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.games.read import read_games, read_records

@@ -2,8 +2,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from handmade import CONFIG, RECORDS, REPORT, fit_of, games_of
 
+from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.store import describe
 from ttt_cli.timeline import build_timeline

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.players.player import player_chart, player_games, player_view
 from ttt_cli.views.players.probability import Outcome, outcomes

@@ -5,9 +5,9 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
 
 from tests.support.builders import fit_rows, make_games
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.rankings.eligible import (

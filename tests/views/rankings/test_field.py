@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
 
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline

@@ -1,8 +1,8 @@
 from unittest.mock import patch
 
 import pytest
-from handmade import CONFIG, fit_of, games_of
 
+from tests.support.handmade import CONFIG, fit_of, games_of
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline

@@ -1,7 +1,8 @@
 """The information matrix of a sparse Gaussian factorised: its determinant, and exact entries of its inverse.
 
 Variables with few neighbours are eliminated one by one, the dense core that is left is factorised as such
-(`kernels/bradley_terry/elimination.py`, `kernels/bradley_terry/selected_inverse.py`, `inference/bradley_terry/dense.py`).
+(`kernels/bradley_terry/elimination.py`, `kernels/bradley_terry/selected_inverse.py`,
+`inference/bradley_terry/dense.py`).
 """
 
 from __future__ import annotations

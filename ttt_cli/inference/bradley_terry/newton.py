@@ -1,7 +1,7 @@
 """The most probable ratings of all players and periods at once, by Newton's method on the whole sparse system.
 
-Each step is solved by conjugate gradients preconditioned with the players' chains (`kernels/bradley_terry/newton.py`), as exactly as
-it pays while the maximum is still far.
+Each step is solved by conjugate gradients preconditioned with the players' chains
+(`kernels/bradley_terry/newton.py`), as exactly as it pays while the maximum is still far.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Elo's update: a rating moves by K times the surprise, game by game or once a period.
 
 The surprise is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the lead, on
-Elo's scale; outcomes have the probabilities of `ttt_cli.inference.logistic`. Where colours are unknown both are averages
-over the two colourings of White's advantage.
+Elo's scale; outcomes have the probabilities of `ttt_cli.inference.logistic`. Where colours are unknown both are
+averages over the two colourings of White's advantage.
 """
 
 from __future__ import annotations
