@@ -45,6 +45,18 @@ class RunError(TttError):
     exit_code = 2
 
 
+class OutputError(TttError):
+    """Standard output that cannot be written to."""
+
+    exit_code = 2
+
+
+class SetupError(TttError):
+    """Surroundings in which nothing can be computed."""
+
+    exit_code = 2
+
+
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """The known word closest in spelling to `word`, to be suggested and never taken."""
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)

@@ -6,11 +6,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
-from types import FrameType
 from typing import Any, Final
 
 import click
@@ -20,7 +17,9 @@ from ttt_cli import __version__
 from ttt_cli.cli.asked import tell_run
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, say, voice
-from ttt_cli.errors import TttError, nearest
+from ttt_cli.cli.terminal.signals import exit_code, unwinding
+from ttt_cli.cli.terminal.streams import UNWRITABLE, flush_output, give_up, prepare_home, prepare_streams
+from ttt_cli.errors import OutputError, TttError, nearest
 from ttt_cli.progress import listening
 
 COMMANDS: Final = {
@@ -41,7 +40,6 @@ COMMANDS: Final = {
     "simulate": "Make an artificial history with known skills.",
     "completion": "Print the completion script of a shell.",
 }
-INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 
 
@@ -86,9 +84,9 @@ class LazyGroup(click.Group):
         """Run the command. A reader that went away ends it quietly."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            flush_output()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+            give_up(sys.stdout)  # for the flush at exit
             ctx.exit(BROKEN_PIPE)
         return result
 
@@ -118,22 +116,44 @@ def group() -> None:
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
     voice.level, voice.run, voice.safe_csv = NORMAL, "", False
-    _prepare_output()
+    prepare_streams()
+    prepare_home()
+    signals: list[int] = []
     try:
-        with _unwinding_signals(), listening(WaitBar()):
+        with unwinding(signals), listening(WaitBar()):
             code = group.main(None if args is None else list(args), prog_name="ttt", standalone_mode=False)
-    except (click.Abort, KeyboardInterrupt):
-        say("interrupted", level=QUIET)
-        return INTERRUPTED
-    except click.ClickException as error:
-        return _tell_usage(error)
-    except TttError as error:
-        tell_run()
-        _tell(str(error) if error.where else f"ttt: {error}", error.hint)
-        return error.exit_code
+            flush_output()  # of --help
     except Exception as error:
-        return _tell_unexpected(error)
+        return _interrupted(signals[0]) if signals else _failed(error)
+    except KeyboardInterrupt:
+        return _interrupted(signal.SIGINT)
     return code if isinstance(code, int) else 0
+
+
+def _interrupted(number: int) -> int:
+    if number == signal.SIGINT:
+        say("interrupted", level=QUIET)
+    return exit_code(number)
+
+
+def _failed(error: Exception) -> int:
+    """Tell what went wrong, and give the exit code."""
+    match error:
+        case click.Abort() if not isinstance(error.__cause__, EOFError):
+            return _interrupted(signal.SIGINT)
+        case click.ClickException():
+            return _tell_usage(error)
+        case BrokenPipeError():
+            return BROKEN_PIPE
+        case OSError() if error.filename is None and error.errno in UNWRITABLE:
+            give_up(sys.stdout)
+            _tell(f"ttt: output cannot be written: {error.strerror}", None)
+            return OutputError.exit_code
+        case TttError():
+            tell_run()
+            _tell(str(error) if error.where else f"ttt: {error}", error.hint)
+            return error.exit_code
+    return _tell_unexpected(error)
 
 
 def _tell(message: str, hint: str | None) -> None:
@@ -154,32 +174,7 @@ def _tell_usage(error: click.ClickException) -> int:
 
 def _tell_unexpected(error: Exception) -> int:
     if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
-        traceback.print_exception(error)
+        say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
     message = str(error).partition("\n")[0]
     _tell(f"ttt: unexpected {type(error).__name__}: {message}", "with -v, or TTT_DEBUG=1, it says where")
     return 1
-
-
-def _prepare_output() -> None:
-    """Characters that the output cannot show are escaped and never stop it."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-@contextmanager
-def _unwinding_signals() -> Iterator[None]:
-    """Inside the block, being told to end (SIGTERM, SIGHUP) unwinds like an exit and leaves nothing behind."""
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    taken = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, _end)
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    raise SystemExit(128 + number)

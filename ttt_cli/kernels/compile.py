@@ -16,8 +16,16 @@ from typing import Any, Final, TypeVar, cast
 import numba
 from numba.core import event
 
+from ttt_cli.errors import SetupError
 from ttt_cli.kernels.cache import cache_place, keep
 from ttt_cli.progress import Wait, announce
+
+_SETTINGS: Any = numba.config
+if _SETTINGS.DISABLE_JIT:
+    raise SetupError(
+        "nothing can be computed while numba compiles nothing (NUMBA_DISABLE_JIT)",
+        hint="unset NUMBA_DISABLE_JIT",
+    )
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -95,8 +103,7 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
     """Compile a function for exactly one signature, from the cache on disk when it is there."""
 
     def compiled(function: _Function) -> _Function:
-        settings: Any = numba.config
-        before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE.folder
+        before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _CACHE.folder
         try:
             dispatcher = numba.njit(**_OPTIONS)(function)
             if _CACHE.folder:
@@ -104,7 +111,7 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
             with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
                 dispatcher.compile(signature)
         finally:
-            settings.CACHE_DIR = before
+            _SETTINGS.CACHE_DIR = before
         dispatcher.disable_compile()
         return cast(_Function, dispatcher)
 

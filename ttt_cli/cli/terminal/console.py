@@ -12,6 +12,7 @@ from typing import Final, TextIO, cast
 
 import click
 
+from ttt_cli.cli.terminal.streams import give_up
 from ttt_cli.errors import RunError
 from ttt_cli.views.rows import Rows
 
@@ -53,8 +54,11 @@ voice = _Voice()
 def say(*lines: str, level: int = NORMAL) -> None:
     """Lines on standard error, unless fewer were asked for."""
     if voice.level >= level:
-        for line in lines:
-            print(printable(line), file=sys.stderr)  # noqa: T201
+        try:
+            for line in lines:
+                print(printable(line), file=sys.stderr)  # noqa: T201
+        except OSError:
+            give_up(sys.stderr)
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,55 @@
+"""The three standard streams: what to do where they are closed, or can no longer be written to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from io import TextIOWrapper
+from typing import Final, TextIO
+
+from ttt_cli.errors import OutputError
+
+UNWRITABLE: Final = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_STREAMS: Final = (("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
+
+
+def prepare_streams() -> None:
+    """Make the streams fit for use: characters that the output cannot show are escaped.
+
+    No file opened later takes the place of a closed stream: reading and writing them fail, messages are lost.
+    """
+    for number, (name, flags) in enumerate(_STREAMS):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, flags), True)  # the lowest number that is free
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, TextIOWrapper):
+            output.reconfigure(errors="backslashreplace")
+
+
+def prepare_home() -> None:
+    """A user whom the system does not know has a home that does not exist: libraries ask for one."""
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 - Path raises
+        os.environ["HOME"] = "/nonexistent"
+
+
+def flush_output() -> None:
+    """Write what standard output still holds. Raises BrokenPipeError, OutputError."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        give_up(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OutputError(f"output cannot be written: {error.strerror}") from error
+
+
+def give_up(stream: TextIO) -> None:
+    """Lose what the stream still holds, and all that follows."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
