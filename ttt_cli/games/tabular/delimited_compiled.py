@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.games.records import Batch
-from ttt_cli.games.tabular.cutting import Cut, Piece, large_lines
+from ttt_cli.games.tabular.cutting import ROWS_AT_ONCE, Cut, Piece, large_lines
 from ttt_cli.games.tabular.delimited import Lines, long_line
 from ttt_cli.games.tabular.layout import Layout
 from ttt_cli.games.tabular.numbering import fields_of, numbered
@@ -70,6 +70,9 @@ class Scanner:
                 if not taken:
                     break
                 position += taken
+                if self._reader.rejects >= ROWS_AT_ONCE:
+                    yield from self._finished(cut)
+                    cut = Cut(data, len(self._used))
         self._open = data[position:]
         yield from self._finished(cut)
 
