@@ -33,8 +33,8 @@ _PROBED: Final = 100  # lines
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of `large` bytes and more with
-    an object on each line are read by compiled code, others by the standard library.
+    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of `large` bytes or more
+    with an object on each line are read by compiled code, others by the standard library.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
     head, blocks = peek(blocks, large)
