@@ -29,9 +29,9 @@ def test_every_module_once_and_after_what_it_imports(processes: int, monkeypatch
 
 def test_imports_are_seen() -> None:
     found = kernel_cache.imported_kernels()
-    assert found["ttt"] >= {"chains", "colours", "compile", "odds"}
+    assert found["ep.ttt"] >= {"ep.chains", "colours", "compile", "odds"}
     assert "normal" in found["truncated"]
-    assert not found["pgn_fields"]
+    assert not found["scanning.pgn_fields"]
 
 
 def test_a_module_that_does_not_compile_is_left_to_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:

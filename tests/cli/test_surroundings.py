@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
+
+from tests.support.handmade import write_small_run
 
 BAD = "ttt: output cannot be written: Bad file descriptor"
 FULL = "ttt: output cannot be written: No space left on device"

@@ -10,7 +10,7 @@ from ttt_cli.errors import DataError
 
 STEP: Final = 1 << 18  # bytes that a step gives, except that zstd has blocks of up to 2 MB
 MEMORY: Final = 1 << 27  # bytes that an unpacker may take for itself
-_PLENTY: Final = 1 << 26  # bytes up to which anything may be as small as it likes when packed
+_PLENTY: Final = 1 << 25  # bytes up to which anything may be as small as it likes when packed
 _MOST: Final = 250  # times its size beyond that; games take up to 30 times as much
 _LZMA_HEAD: Final = struct.Struct("<xxHBI")  # of zip: version, size of what follows, properties, dictionary
 

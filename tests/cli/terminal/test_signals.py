@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from handmade import write_small_run
 
+from tests.support.handmade import write_small_run
 from ttt_cli.cli import main
 from ttt_cli.errors import RunError
 from ttt_cli.views import export

@@ -27,7 +27,7 @@ Criterion = Literal["score", "evidence"]
 
 STEP: Final = 0.3  # of the first steps in each coordinate: 30 %, or 30 points
 CLOSE: Final = 0.03  # step at which the search ends
-INERT: Final = 1e-6  # nats per game: what moves the score by less does nothing
+INERT: Final = 1e-5  # nats per game: what moves the score by less does nothing, or rounding does it
 WORST: Final = 1.0  # nats per game that a place without a value counts as worse than the start
 DIGITS: Final = 6
 

@@ -28,6 +28,7 @@ _LAYOUTS: Final = (
 )
 _BROKEN: Final = re.compile(rb'\[[ \t]*([A-Za-z]\w*)(?=[ \t"])')
 _BLANKS: Final = re.compile(rb"(?:[ \t\f\v]|\xef\xbb\xbf)*")
+_NEWLINES: Final = re.compile(rb"\n+")
 _ESCAPE: Final = re.compile(rb'\\(["\\])')
 _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
@@ -130,7 +131,8 @@ def read_tags(data: bytes, start: int, *, final: bool, doubtful: bool = False) -
         if not first:
             return Stretch(stretch.ended(), position, moves=True) if final else None
         if first == b"\n":
-            position, newlines = position + 1, newlines + 1
+            end = _end_of_match(_NEWLINES, data, position)
+            position, newlines = end, newlines + end - position
         elif first == b";" or (first == b"%" and data.startswith(b"\n", position - 1)):
             position, newlines = data.find(b"\n", position), 0
             if position < 0:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ttt_cli.kernels.scanning import delimited as kernel
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.cutting import Cut, Piece, large_lines
+from ttt_cli.reading.formats.tabular.cutting import ROWS_AT_ONCE, Cut, Piece, large_lines
 from ttt_cli.reading.formats.tabular.delimited import Lines, long_line
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.numbering import fields_of, numbered
@@ -70,6 +70,9 @@ class Scanner:
                 if not taken:
                     break
                 position += taken
+                if self._reader.rejects >= ROWS_AT_ONCE:
+                    yield from self._finished(cut)
+                    cut = Cut(data, len(self._used))
         self._open = data[position:]
         yield from self._finished(cut)
 

@@ -24,6 +24,7 @@ from ttt_cli.reading.streams import DamagedInputError
 from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek
 
 KEYS_SAMPLE: Final = 1 << 22  # bytes whose keys are the columns
+KEYS_OBJECTS: Final = 50_000  # the same in objects
 _MOST_KEYS: Final = 2000
 _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
@@ -32,8 +33,8 @@ _PROBED: Final = 100  # lines
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first KEYS_SAMPLE bytes. Files of `large` bytes and more with an object on each line are
-    read by compiled code, others by the standard library.
+    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of `large` bytes or more
+    with an object on each line are read by compiled code, others by the standard library.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
     head, blocks = peek(blocks, large)
@@ -63,12 +64,17 @@ def is_lined(head: bytes) -> bool:
 
 
 def _beginning(pieces: Iterator[Objects], most: int) -> tuple[list[Objects], Iterator[Objects]]:
-    """The first pieces, `most` if there are objects in them, and the others; damage is told behind what came before."""
+    """The first pieces, `most` if there are objects in them, and the others; damage is told behind what came before.
+
+    They hold about KEYS_OBJECTS objects, or what is none, at most.
+    """
     first: list[Objects] = []
+    count = 0
     try:
         for objects in pieces:
             first.append(objects)
-            if len(first) >= most and any(some.found for some in first):
+            count += len(objects.found) + len(objects.rejects)
+            if count >= KEYS_OBJECTS or (len(first) >= most and any(some.found for some in first)):
                 break
     except DamagedInputError as error:
         if not any(objects.found for objects in first):

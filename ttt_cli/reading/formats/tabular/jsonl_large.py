@@ -15,10 +15,10 @@ from ttt_cli.kernels.scanning import delimited as kernel
 from ttt_cli.kernels.scanning.json_lines import split_objects
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.formats.tabular.columns import Table
-from ttt_cli.reading.formats.tabular.cutting import Cut, Piece, large_lines
+from ttt_cli.reading.formats.tabular.cutting import ROWS_AT_ONCE, Cut, Piece, large_lines
 from ttt_cli.reading.formats.tabular.delimited import Lines, long_line
 from ttt_cli.reading.formats.tabular.json_objects import as_text, one_per_line
-from ttt_cli.reading.formats.tabular.jsonl import KEYS_SAMPLE, layout_of
+from ttt_cli.reading.formats.tabular.jsonl import KEYS_OBJECTS, KEYS_SAMPLE, layout_of
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.numbering import fields_of, numbered
 from ttt_cli.reading.formats.tabular.table_rows import MOST_DETAILS
@@ -29,7 +29,8 @@ _ESCAPED: Final = frozenset('"\\')
 
 def read_large(head: bytes, blocks: Iterable[bytes], data: DataConfig, name: str) -> Table:
     """As `jsonl.read_jsonl`; `head` is the beginning of `blocks`, which tells the columns."""
-    sample = [one for _, one in one_per_line(head[:KEYS_SAMPLE].split(b"\n"), 1).found]
+    lines = head[:KEYS_SAMPLE].split(b"\n", KEYS_OBJECTS)[:KEYS_OBJECTS]
+    sample = [one for _, one in one_per_line(lines, 1).found]
     keys = list(dict.fromkeys(key for one in sample for key in one))
     layout = layout_of(keys, sample, data, name)
     return Table(layout.kind, scan_objects(blocks, keys, layout))
@@ -81,6 +82,9 @@ class ObjectScanner:
                 stop = data.index(b"\n", position)
                 self._read_carefully(cut, data[position:stop])
                 position = stop + 1
+                if len(self._rejects) >= ROWS_AT_ONCE:
+                    yield from self._finished(cut)
+                    cut = Cut(data, len(self._keys))
         yield from self._finished(cut)
 
     def _run(self, cut: Cut, position: int) -> tuple[int, int]:

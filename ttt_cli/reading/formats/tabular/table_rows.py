@@ -25,6 +25,11 @@ class RowReader:
         self._rejects: list[Note] = []
         self._detailed = 0
 
+    @property
+    def rejects(self) -> int:
+        """How many rows have been rejected since last asked for them."""
+        return len(self._rejects)
+
     def take_rejects(self) -> list[Note]:
         """The rows that did not have `width` fields, since last asked."""
         taken, self._rejects = self._rejects, []
