@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from tests.builders import make_games
+from tests.support.builders import make_games
 from ttt_cli.api import configure
 from ttt_cli.config.load import shipped_configs
 from ttt_cli.timeline import build_timeline
