@@ -1,4 +1,7 @@
-"""The tables and views of a run file. Version 4 of the format; every change of meaning raises the version."""
+"""The tables and views of a run file. Version 4 of the format; every change of meaning raises the version.
+
+So does a new word in a view: `untrusted` refuses runs whose views hold words that these do not.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,7 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
             sweeps INTEGER, remaining_error DOUBLE""",
     }
 )
+_PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # `{run}`: where the tables are; within a session that is never where these views are.
 _VIEWS: Final = """
 CREATE OR REPLACE VIEW games AS
@@ -50,11 +54,12 @@ CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
        CASE WHEN ahead = 0 THEN games ELSE 0 END AS games{further}
 FROM (SELECT *, number - period_number AS ahead FROM (
-    SELECT *, CAST(unnest(range(greatest(period_number, low), least("end", high + 1, period_number + idle + 1)))
-                   AS INTEGER) AS number
-    FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {run}spans)
-    WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
-    AND coalesce(period_number + idle >= low, true)));
+    SELECT *, CAST(unnest(range(piece, least(piece + {piece}, beyond))) AS INTEGER) AS number FROM (
+        SELECT *, unnest(range(greatest(period_number, low), beyond, {piece})) AS piece
+        FROM (SELECT *, least("end", high + 1, period_number + idle + 1) AS beyond
+            FROM (SELECT *, coalesce("until", last + 1, period_number + 1) AS "end" FROM {run}spans)
+            WHERE period_number <= coalesce(high, period_number) AND "end" > coalesce(low, period_number)
+            AND coalesce(period_number + idle >= low, true)))));
 CREATE OR REPLACE MACRO skills_within(low, high, idle) AS TABLE
 FROM skills_of(low, high, (SELECT max(period_number) FROM {run}spans), idle);
 CREATE OR REPLACE VIEW skills AS FROM skills_of(NULL, NULL, NULL, NULL);
@@ -118,6 +123,7 @@ def _views(
     skill, *further = (_ahead(chain, slope, shift if chain == "skill" else 0.0) for chain in chains)
     return _VIEWS.format(
         run=run,
+        piece=_PIECE,
         results=list(RESULTS),
         label=LABELS[period],
         skill=skill,

@@ -95,11 +95,13 @@ def check_numbers(connection: DuckDBPyConnection, path: Path, meta: RunMeta, cha
 def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str, list[str]]:
     """What is true of the rows of each table, as SQL that aggregates."""
     first, last = RANGES[period]
-    labels = f"(SELECT period FROM {DATABASE}.main.periods)"
+    periods = f"{DATABASE}.main.periods"
+    labels = f"(SELECT period FROM {periods})"
     return {
         "periods": [
             _within("period_number", first, last),
             "count(DISTINCT period_number) = count(*)",
+            "coalesce(max(period_number) - min(period_number) + 1, 0) = count(*)",
             f"coalesce(bool_and(period = {LABELS[period].replace('number', 'period_number')}), true)",
         ],
         "names": [_within("id - rowid", 0, 0), _within("strlen(player)", 0, LONGEST_NAME)],
@@ -112,6 +114,8 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
         "spans": [
             _within("period_number", first, last),
             _within('"until"', first, last, known=False),
+            f"coalesce(min(period_number) >= (SELECT min(period_number) FROM {periods}), true)",
+            f'coalesce(greatest(max(period_number), max("until")) <= (SELECT max(period_number) FROM {periods}), true)',
             _within("games", 0, LARGEST),
             *(
                 _within(name, least, LARGEST, known=False)

@@ -1,0 +1,120 @@
+"""The scale of a run, from its config or asked for, in every command and every format: the same ratings, no points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from handmade import CONFIG, REPORT, fit_of, games_of
+
+from ttt_cli.cli.main import run as ttt
+from ttt_cli.config.schema import ScaleConfig
+from ttt_cli.runs.run import open_run
+from ttt_cli.runs.store import write_run
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.report.data import report_data
+
+RECORDS = (
+    ("1857", "Morphy, Paul", "Paulsen, Louis", "1-0"),
+    ("1858", "Anderssen, Adolf", "Morphy, Paul", "0-1"),
+    ("1860", "Anderssen, Adolf", "Paulsen, Louis", "0-1"),
+    ("1862", "Paulsen, Louis", "Anderssen, Adolf", "1/2-1/2"),
+)
+ANCHOR = "Morphy @ 1858 = 2600"
+UNIT = 2.5
+FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
+Skills = dict[tuple[str, str], tuple[float, float]]
+
+
+@pytest.fixture(params=["config", "option"])
+def asked(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """What a command is given so that it shows ratings."""
+    games = games_of(RECORDS, report=REPORT)
+    timeline = build_timeline(games)
+    anchors = [ANCHOR] if request.param == "config" else []
+    config = CONFIG.model_copy(update={"scale": ScaleConfig(anchors=anchors)})
+    write_run(tmp_path / "a.ttt", games, timeline, replace(fit_of(timeline), elo_unit=UNIT), config)
+    return ["-r", str(tmp_path / "a.ttt"), *([] if anchors else ["--scale", ANCHOR])]
+
+
+def ratings(asked: list[str]) -> Skills:
+    """What is right: from the points as they are stored."""
+    with duckdb.connect(asked[1], read_only=True) as database:
+        rows = database.execute(
+            "SELECT player, period, mean, sd FROM skills_within(NULL, NULL, NULL)"
+        ).fetchall()
+    base = next(mean for player, period, mean, _ in rows if (player, period) == ("Morphy, Paul", "1858"))
+    return {(player, period): (2600 + (mean - base) / UNIT, sd / UNIT) for player, period, mean, sd in rows}
+
+
+def shown(command: str, fmt: str, asked: list[str], out: Path) -> list[dict[str, Any]]:
+    place = out / f"shown.{fmt}"
+    assert ttt([*command.split(), *asked, "-f", fmt, "-o", str(place)]) == 0
+    if fmt == "parquet":
+        with duckdb.connect() as database:
+            result = database.execute("SELECT * FROM read_parquet(?)", [str(place)])
+            names = [column[0] for column in result.description]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    text = place.read_text(encoding="utf-8")
+    if fmt == "json":
+        return list(json.loads(text))
+    if fmt == "jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t" if fmt == "tsv" else ","))
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize(
+    "command",
+    ["export skills", "player Anderssen", "top --at 1860 --everyone", "top --peak --everyone", "top --leaders --each",
+     "players", "export players"],
+)  # fmt: skip
+def test_every_command_shows_ratings(command: str, fmt: str, asked: list[str], tmp_path: Path) -> None:
+    right = ratings(asked)
+    rows = shown(command, fmt, asked, tmp_path)
+    assert rows
+    peaks = "peak_mean" in rows[0]
+    period, mean, sd = ("peak_period", "peak_mean", "peak_sd") if peaks else ("period", "mean", "sd")
+    for row in rows:
+        player = row["player"]
+        expected = right[player, row[period]]
+        assert float(row[mean]) == pytest.approx(expected[0])
+        if sd in row:
+            assert float(row[sd]) == pytest.approx(expected[1])
+
+
+@pytest.mark.parametrize(
+    "command", ["player Anderssen", "players", "top --everyone", "versus Morphy Paulsen"]
+)
+def test_tables_and_their_titles_agree(
+    command: str, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ttt([*command.split(), *asked, "-f", "table"]) == 0
+    out = capsys.readouterr().out
+    assert "Elo scale (Morphy in 1858 = 2600" in " ".join(out.split())
+    assert not re.search(r"\b10\d\d(\.\d+)?\b", out)  # points are 1000, 1001, ...
+
+
+def test_python_and_the_page_show_ratings(asked: list[str]) -> None:
+    right = ratings(asked)
+    run = open_run(asked[1], asked[3:])
+    for row in run.skills().itertuples():
+        assert (row.mean, row.sd) == pytest.approx(right[row.player, row.period])
+    for row in run.players().itertuples():
+        assert row.peak_mean == pytest.approx(right[row.player, row.peak_period][0])
+    _, streamed = run.stream("SELECT player, period, mean, sd FROM skills_within(NULL, NULL, NULL)")
+    assert {row[:2]: row[2:] for row in streamed} == {
+        key: pytest.approx(value) for key, value in right.items()
+    }
+    data = report_data(run)
+    assert data["unit"] == "Elo"
+    text = json.dumps(data["players"])
+    assert "2600" in text
+    assert not re.search(r"\b10\d\d(\.\d+)?\b", text)
