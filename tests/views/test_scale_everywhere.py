@@ -12,8 +12,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from handmade import CONFIG, REPORT, fit_of, games_of
 
+from tests.support.handmade import CONFIG, REPORT, fit_of, games_of
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.config.schema import ScaleConfig
 from ttt_cli.runs.run import open_run
