@@ -177,7 +177,7 @@ def test_systems_without_evidence_cannot_be_tuned_by_it(
     fit(simulate(PLAN).games(), model="spinrad", output="a.ttt")
     assert main.run(["tune"]) == 2
     assert (
-        "ttt: spinrad has no evidence that can be climbed\nhint: `ttt compare --tune`"
+        "ttt: spinrad has no evidence that can be maximised\nhint: `ttt compare --tune`"
         in capsys.readouterr().err
     )
     assert main.run(["evidence", "--grid", "k=10:20:2"]) == 2
@@ -187,7 +187,7 @@ def test_systems_without_evidence_cannot_be_tuned_by_it(
     assert report["log_evidence"] is report["leave_one_out"] is report["gain_per_game"] is None
     assert report["naive_log_evidence"] < 0
     assert main.run(["evidence", "-f", "table"]) == 0
-    assert "spinrad has no evidence; it is judged by what it foresees" in capsys.readouterr().out
+    assert "spinrad has no evidence; it is judged by what it predicts" in capsys.readouterr().out
 
 
 def test_winners_named_first_are_told_and_foresee_nothing(

@@ -21,7 +21,7 @@ class Params(SkillParams):
 def _stub_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("ttt", "trueskill"):
         stub = ModuleType(f"stub_{name}")
-        vars(stub).update(NAME=name, KIND="smoothed", Params=Params)
+        vars(stub).update(NAME=name, Params=Params)
         monkeypatch.setitem(sys.modules, f"stub_{name}", stub)
         monkeypatch.setitem(registry.MODULES, name, f"stub_{name}")
     monkeypatch.chdir(tmp_path)

@@ -25,7 +25,7 @@ class StubParams(SkillParams):
 @pytest.fixture(autouse=True)
 def _stub_model(monkeypatch: pytest.MonkeyPatch) -> None:
     stub = ModuleType("stub_model")
-    vars(stub).update(NAME="ttt", KIND="smoothed", Params=StubParams)
+    vars(stub).update(NAME="ttt", Params=StubParams)
     monkeypatch.setitem(sys.modules, "stub_model", stub)
     monkeypatch.setitem(registry.MODULES, "ttt", "stub_model")
 

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.outcome import draw_share, refuse_draws_without_margin
-from ttt_cli.inference.params import Params, alias
+from ttt_cli.inference.params import DrawProbability, Params, WhiteAdvantage, alias
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -27,33 +27,25 @@ TINY: Final = 1e-130  # the least chance that is told from none
 ELO_SCALE: Final = 400.0 / math.log(10.0)  # points in which the odds of winning grow by e
 
 
-class ExpectedParams(Params):
-    """How leads become outcomes, in Elo points."""
+LogisticMargin = Annotated[
+    Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
+    Field(
+        validation_alias=alias("draw_margin", "epsilon"),
+        description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
+    ),
+]
+EloAdvantage = Annotated[
+    WhiteAdvantage,
+    Field(ge=-MOST_ADVANTAGE, le=MOST_ADVANTAGE, description="added to White's rating, points"),
+]
 
-    draw_margin: Annotated[
-        Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
-        Field(
-            validation_alias=alias("draw_margin", "epsilon"),
-            description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
-        ),
-    ] = "auto"
-    draw_probability: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            lt=1,
-            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
-        ),
-    ] = None
-    white_advantage: Annotated[
-        float,
-        Field(
-            ge=-MOST_ADVANTAGE,
-            le=MOST_ADVANTAGE,
-            validation_alias=alias("white_advantage", "gamma"),
-            description="added to White's rating, points",
-        ),
-    ] = 0.0
+
+class ExpectedParams(Params):
+    """How rating differences become outcomes, in Elo points."""
+
+    draw_margin: LogisticMargin = "auto"
+    draw_probability: DrawProbability = None
+    white_advantage: EloAdvantage = 0.0
 
 
 def logistic_margin(probability: float) -> float:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+
+ESTIMATE: Final = "estimate"
 
 
 class Params(BaseModel):
@@ -22,9 +24,16 @@ class Params(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    def for_forecasts(self) -> Self:
-        """The same without what no forecast depends on."""
-        return self
+    @property
+    def estimates_advantage(self) -> bool:
+        """Whether White's advantage is what the evidence of the games prefers."""
+        return getattr(self, "white_advantage", None) == ESTIMATE
+
+    @property
+    def draws_open(self) -> bool:
+        """Whether the draw margin follows the share of draws among the games."""
+        given = getattr(self, "draw_margin", None), getattr(self, "draw_probability", None)
+        return given == ("auto", None)
 
 
 def alias(*names: str) -> AliasChoices:
@@ -32,31 +41,56 @@ def alias(*names: str) -> AliasChoices:
     return AliasChoices(*names)
 
 
+PriorMean = Annotated[
+    float,
+    Field(
+        validation_alias=alias("prior_mean", "mu0"), description="mean skill at the first appearance, points"
+    ),
+]
+PriorSd = Annotated[
+    float,
+    Field(
+        gt=0,
+        validation_alias=alias("prior_sd", "sigma0"),
+        description="sd of skill at the first appearance, points",
+    ),
+]
+Beta = Annotated[float, Field(gt=0, description="sd of one performance around skill, points")]
+Tau = Annotated[
+    float,
+    Field(ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"),
+]
+WhiteAdvantage = Annotated[
+    float,
+    Field(
+        validation_alias=alias("white_advantage", "gamma"),
+        description="added to White's performance, points",
+    ),
+]
+DrawMargin = Annotated[
+    Literal["auto"] | Annotated[float, Field(ge=0)],
+    Field(
+        validation_alias=alias("draw_margin", "epsilon"),
+        description="a performance lead up to this is a draw, points; auto: from the share of draws",
+    ),
+]
+DrawProbability = Annotated[
+    float | None,
+    Field(
+        gt=0,
+        lt=1,
+        description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
+    ),
+]
+
+
 class PlayParams(Params):
     """Gaussian skill that drifts and Gaussian performance."""
 
-    prior_mean: Annotated[
-        float,
-        Field(
-            validation_alias=alias("prior_mean", "mu0"),
-            description="mean skill at the first appearance, points",
-        ),
-    ] = 1200.0
-    prior_sd: Annotated[
-        float,
-        Field(
-            gt=0,
-            validation_alias=alias("prior_sd", "sigma0"),
-            description="sd of skill at the first appearance, points",
-        ),
-    ] = 400.0
-    beta: Annotated[float, Field(gt=0, description="sd of one performance around skill, points")] = 480.0
-    tau: Annotated[
-        float,
-        Field(
-            ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"
-        ),
-    ] = 60.0
+    prior_mean: PriorMean = 1200.0
+    prior_sd: PriorSd = 400.0
+    beta: Beta = 480.0
+    tau: Tau = 60.0
     white_advantage: Annotated[
         Literal["estimate"] | float,
         Field(
@@ -69,18 +103,5 @@ class PlayParams(Params):
 class SkillParams(PlayParams):
     """The same with one draw margin for everybody."""
 
-    draw_margin: Annotated[
-        Literal["auto"] | Annotated[float, Field(ge=0)],
-        Field(
-            validation_alias=alias("draw_margin", "epsilon"),
-            description="a performance lead up to this is a draw, points; auto: from the share of draws",
-        ),
-    ] = "auto"
-    draw_probability: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            lt=1,
-            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
-        ),
-    ] = None
+    draw_margin: DrawMargin = "auto"
+    draw_probability: DrawProbability = None

@@ -10,7 +10,7 @@ from enum import IntEnum
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Status
 
-OnSweep = Callable[[int, float, float], None]
+OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
 LEAST_RATE = (
     0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last ones
 )

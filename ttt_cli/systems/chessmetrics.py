@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.logistic import (
@@ -20,11 +20,12 @@ from ttt_cli.inference.logistic import (
     resolve_logistic_margin,
 )
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.steps import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "chessmetrics"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 EXACT: Final = 1e-4  # of the solver's tolerance: lists are cheap, and evidence compares better
 
 Array = NDArray[np.float64]
@@ -99,7 +100,7 @@ def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     unknown = np.full(timeline.n_nodes, math.nan)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
         chains={"skill": Filter(level + after, unknown, level + before, unknown, 0.0)},
         log_evidence=evidence,

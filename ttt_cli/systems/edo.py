@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.inference.bradley_terry.anchor import anchored_rating
 from ttt_cli.inference.bradley_terry.comparisons import compare_games
@@ -28,13 +28,14 @@ from ttt_cli.inference.logistic import (
     logistic_probabilities,
     resolve_logistic_margin,
 )
-from ttt_cli.inference.params import alias
+from ttt_cli.inference.params import PriorMean, PriorSd
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "edo"
-KIND: Final[Kind] = "smoothed"
+TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 GROUND: Final = (
     1.0  # information, natural units, that holds a group's level while it is solved; it leaves no trace
 )
@@ -64,24 +65,10 @@ class Params(ExpectedParams):
         ),
     ] = None
     prior_mean: Annotated[
-        float,
-        Field(
-            validation_alias=alias("prior_mean", "mu0"),
-            description="mean of the ratings of all chess players, points",
-        ),
+        PriorMean, Field(description="mean of the ratings of all chess players, points")
     ] = 1500.0
-    prior_sd: Annotated[
-        float,
-        Field(
-            gt=0,
-            validation_alias=alias("prior_sd", "sigma0"),
-            description="sd of the ratings of all chess players, points",
-        ),
-    ] = 300.0
-    deviations: Annotated[
-        Deviations,
-        Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
-    ] = "exact"
+    prior_sd: Annotated[PriorSd, Field(description="sd of the ratings of all chess players, points")] = 300.0
+    deviations: Deviations = "exact"
 
 
 @dataclass(frozen=True)
@@ -141,7 +128,7 @@ def fit(
     state[rated.nodes] = maximum.rating
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={
             "skill": _adjusted(rated, rating, variance, covariance, posterior.stiffness, timeline, params)

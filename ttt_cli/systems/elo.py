@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.logistic import resolve_logistic_margin
-from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, predict_from_leads, unknown_sd
 from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict = predict_from_leads
 
 Step = Annotated[float, Field(gt=0)]
@@ -31,10 +32,7 @@ class Params(RatingParams):
         Literal["game", "period"],
         Field(description="after each game, or once a period by the ratings at its start"),
     ] = "game"
-    expectation: Annotated[
-        Literal["logistic", "normal"],
-        Field(description="how a lead becomes an expected score in the update"),
-    ] = "logistic"
+    expectation: Expectation = "logistic"
     k: Annotated[
         Literal["auto"] | Step,
         Field(description="points that a rating moves by for a surprise of 1; auto: by alpha"),
@@ -71,7 +69,7 @@ def fit(
     sd = unknown_sd(timeline.n_nodes)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), **steps, "draw_margin": margin},
         chains={"skill": gaussian_filter(timeline, rating, sd, params.prior_mean, np.nan, 0.0)},
         log_evidence=evidence,

@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
 from ttt_cli.inference.ep.smoothing import largest
 from ttt_cli.inference.logistic import ELO_SCALE, logistic, resolve_logistic_margin
 from ttt_cli.inference.scores.balance import Pairs, balance, level
 from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo-historical"
-KIND: Final[Kind] = "smoothed"
+TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 predict = predict_from_leads
 
 Array = NDArray[np.float64]
@@ -93,7 +94,7 @@ def fit(
     remaining = trace[-1][1] if solved else np.inf
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={
             "skill": Line(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.logistic import resolve_logistic_margin
@@ -19,10 +19,11 @@ from ttt_cli.inference.params import alias
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = deviations.predict
 
 Array = NDArray[np.float64]
@@ -92,7 +93,7 @@ def _fit(timeline: Timeline, params: Params) -> Fit:
     foreseen = evidence(timeline, chain, advantage, margin)
     return Fit(
         model=NAME,
-        kind="smoothed" if params.smooth else KIND,
+        kind="smoothed" if params.smooth else TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
         chains={"skill": _smooth(timeline, chain) if params.smooth else chain},
         log_evidence=foreseen,

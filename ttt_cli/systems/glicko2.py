@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.logistic import ELO_SCALE, resolve_logistic_margin
@@ -18,11 +18,12 @@ from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
 from ttt_cli.inference.scores.filtering import gaussian_filter
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.steps import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko2"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = deviations.predict
 
 Array = NDArray[np.float64]
@@ -75,7 +76,7 @@ def _fit(timeline: Timeline, params: Params) -> Fit:
     foreseen = evidence(timeline, skill, advantage, margin)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
         chains={"skill": skill, "volatility": volatility},
         log_evidence=foreseen,

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.logistic import foreseen, logistic_probabilities, resolve_logistic_margin
 from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
 from ttt_cli.inference.scores.filtering import gaussian_filter
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "naive"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,7 @@ def fit(
         on_sweep(1, 0.0, 0.0)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, np.nan, 0.0)},
         log_evidence=evidence,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
@@ -11,8 +10,10 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, nearest
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params
+from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 MODULES: Final[dict[str, str]] = {
@@ -31,14 +32,12 @@ MODULES: Final[dict[str, str]] = {
     "whr": "ttt_cli.systems.whr",
 }
 
-OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
-
 
 class Model(Protocol):
     """What every model module offers."""
 
     NAME: str
-    KIND: Kind
+    TRAITS: Traits
     Params: type[Params]
 
     def fit(
@@ -52,12 +51,20 @@ class Model(Protocol):
     ) -> Fit:
         """Infer the skills of every node.
 
-        Nodes without games are allowed: a smoothed model gives there what it foresees of the player, newcomers
+        Nodes without games are allowed: a smoothed model gives there what it predicts of the player, newcomers
         included, and that is how it is scored.
         """
 
+    def fit_before(
+        self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
+    ) -> Fit:
+        """What is believed before every period from that at index `first` on; NaN elsewhere.
+
+        Only of systems whose traits say `fits_periods`.
+        """
+
     def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
-        """Slopes of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
+        """Gradient of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
 
         A parameter left to its default or `auto` follows the ones it is made from. A model without evidence has none.
         """
@@ -73,20 +80,6 @@ class Model(Protocol):
         `params` are a Fit's resolved ones; `white` and `black` hold the players' `mean`, `sd` and whatever
         further columns the model writes, each of shape (n,).
         """
-
-
-class Foresee(Protocol):
-    """What a model offers that fits only the periods that are to be foreseen, each on its own."""
-
-    def __call__(
-        self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
-    ) -> Fit:
-        """What is believed before every period from that at index `first` on; NaN elsewhere."""
-
-
-def foresight(model: Model) -> Foresee | None:
-    """The `foresee` of a filter that would do the past again and again, None of others."""
-    return cast("Foresee | None", getattr(model, "foresee", None))
 
 
 def load(name: str) -> Model:

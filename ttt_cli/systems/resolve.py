@@ -40,7 +40,7 @@ def resolve(document: Document) -> Resolved:
     problems += [*wrong, *wrong_data, *wrong_solver, *wrong_scale]
     if problems or params is None or data is None or solver is None or scale is None:
         raise as_error(problems)
-    if data.colours == "unknown" and getattr(params, "white_advantage", 0.0) == "estimate":
+    if data.colours == "unknown" and params.estimates_advantage:
         raise _no_colours(document)
     return Resolved(
         Config(model=_model_config(model, params), data=data, solver=solver, scale=scale), model, params

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
 from ttt_cli.inference.ep.smoothing import largest
 from ttt_cli.inference.logistic import resolve_logistic_margin
-from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, predict_from_leads, unknown_sd
 from ttt_cli.inference.scores.filtering import joined_rows, pieces
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "spinrad"
-KIND: Final[Kind] = "smoothed"
+TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 predict = predict_from_leads
 
 Array = NDArray[np.float64]
@@ -28,10 +29,7 @@ Array = NDArray[np.float64]
 class Params(RatingParams):
     """Parameters of Spinrad's method."""
 
-    expectation: Annotated[
-        Literal["logistic", "normal"],
-        Field(description="how a lead becomes an expected score in the update"),
-    ] = "logistic"
+    expectation: Expectation = "logistic"
     k: Annotated[float, Field(gt=0, description="points that a rating moves by for a surprise of 1")] = 10.0
     rounds: Annotated[
         int, Field(ge=1, description="runs forwards and backwards in time, so many of each")
@@ -64,7 +62,7 @@ def fit(
             on_sweep(number + 1, *trace[-1])
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={"skill": Line(mean=rating, sd=unknown_sd(timeline.n_nodes))},
         log_evidence=np.nan,

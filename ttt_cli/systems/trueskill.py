@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind, Status
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.ep.merged import codes, odds_places
@@ -19,10 +19,11 @@ from ttt_cli.inference.outcome import draw_share, margin_slope, outcome_probabil
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
 NUMERIC: Final = ("prior_mean", "prior_sd", "beta", "tau", "draw_margin", "white_advantage")
 
 
@@ -103,7 +104,7 @@ def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, ad
     sd = np.sqrt(variance)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
         chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, params.prior_sd, params.tau)},
         log_evidence=float(foreseen),

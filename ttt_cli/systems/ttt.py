@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Chain
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
@@ -28,10 +28,11 @@ from ttt_cli.inference.ep.warm_start import believed, guess_sites, tells_of
 from ttt_cli.inference.outcome import draw_share, margin_slope, outcome_probabilities, resolve_margin
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
-KIND: Final[Kind] = "smoothed"
+TRAITS: Final = Traits(kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
 ROUNDING: Final = 1e-13  # moves below this share of the widest prior are rounding
 REPEATS: Final = 50  # of equal games in a fast sweep
 
@@ -61,7 +62,7 @@ def fit(
         evidence, foreseen = inference.log_evidence()
         return Fit(
             model=NAME,
-            kind=KIND,
+            kind=TRAITS.kind,
             params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
             chains={"skill": inference.chain(timeline)},
             log_evidence=evidence,

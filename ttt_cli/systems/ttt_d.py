@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Chain
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
@@ -30,10 +30,21 @@ from ttt_cli.inference.ep.warm_start import believed, guess_sites, tells_of
 from ttt_cli.inference.outcome import typical_margin
 from ttt_cli.inference.params import PlayParams, alias
 from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.inference.traits import DRIFT, PLAY, Range, Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
-KIND: Final[Kind] = "smoothed"
+TRAITS: Final = Traits(
+    kind="smoothed",
+    has_evidence=True,
+    tunable={
+        **PLAY,
+        "tau": DRIFT,
+        "draw_margin_mean": Range(1e-3, 20.0, "linear"),
+        "draw_margin_sd": Range(1e-3, 20.0),
+        "draw_margin_tau": DRIFT,
+    },
+)
 REPEATS: Final = 50  # of equal games in a fast sweep
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps
@@ -114,7 +125,7 @@ def fit(
         evidence, foreseen = inference.log_evidence()
         return Fit(
             model=NAME,
-            kind=KIND,
+            kind=TRAITS.kind,
             params={**params.model_dump(), "white_advantage": advantage},
             chains=inference.chains(timeline),
             log_evidence=evidence - before_games,

@@ -11,28 +11,37 @@ after each sweep, which leaves the fixed point as it is; nothing is learned from
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference.ep.smoothing import central_slope
 from ttt_cli.inference.ep.weighted_pool import Pool, Probit
 from ttt_cli.inference.logistic import foreseen
 from ttt_cli.inference.outcome import draw_share, margin_slope, outcome_probabilities, resolve_margin
+from ttt_cli.inference.params import (
+    Beta,
+    DrawMargin,
+    DrawProbability,
+    PriorMean,
+    PriorSd,
+    SkillParams,
+    WhiteAdvantage,
+)
 from ttt_cli.inference.params import Params as ModelParams
-from ttt_cli.inference.params import SkillParams, alias
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
 
 NAME: Final = "weighted-ep"
-KIND: Final[Kind] = "filtered"
+TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
 NUMERIC: Final = ("prior_sd", "beta", "draw_margin", "white_advantage")
 SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
 SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
@@ -41,26 +50,10 @@ SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
 class Params(ModelParams):
     """Parameters of weighted EP; the defaults are Salimans' where he states them (docs/models/weighted_ep.md)."""
 
-    prior_mean: Annotated[
-        float,
-        Field(validation_alias=alias("prior_mean", "mu0"), description="mean skill of a newcomer, points"),
-    ] = 1200.0
-    prior_sd: Annotated[
-        float,
-        Field(
-            gt=0,
-            validation_alias=alias("prior_sd", "sigma0"),
-            description="sd of skill around its prior mean, points",
-        ),
-    ] = 165.0
-    beta: Annotated[float, Field(gt=0, description="sd of one performance around skill, points")] = 200.0
-    white_advantage: Annotated[
-        float,
-        Field(
-            validation_alias=alias("white_advantage", "gamma"),
-            description="added to White's performance, points",
-        ),
-    ] = 0.0
+    prior_mean: Annotated[PriorMean, Field(description="mean skill of a newcomer, points")] = 1200.0
+    prior_sd: Annotated[PriorSd, Field(description="sd of skill around its prior mean, points")] = 165.0
+    beta: Beta = 200.0
+    white_advantage: WhiteAdvantage = 0.0
     opponents_pull: Annotated[
         float,
         Field(ge=0, lt=1, description="how far prior means are drawn to the opponents' means, as a share"),
@@ -72,21 +65,8 @@ class Params(ModelParams):
         float,
         Field(ge=0, description="and by exp(-this) with every game that the player plays in later periods"),
     ] = 0.012
-    draw_margin: Annotated[
-        Literal["auto"] | Annotated[float, Field(ge=0)],
-        Field(
-            validation_alias=alias("draw_margin", "epsilon"),
-            description="a performance lead up to this is a draw, points; auto: from the share of draws",
-        ),
-    ] = "auto"
-    draw_probability: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            lt=1,
-            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
-        ),
-    ] = None
+    draw_margin: DrawMargin = "auto"
+    draw_probability: DrawProbability = None
 
 
 def fit(
@@ -111,7 +91,7 @@ def fit(
     evidence = _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params=resolved,
         chains={
             "skill": Filter(
@@ -132,7 +112,7 @@ def fit(
     )
 
 
-def foresee(
+def fit_before(
     timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
 ) -> Fit:
     """What is believed before every period from that at index `first` on, by one fit each; `start` as in `fit`.
@@ -148,7 +128,7 @@ def foresee(
     unknown = np.full(timeline.n_nodes, np.nan)
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params=resolved,
         chains={"skill": Filter(unknown, unknown, before_mean, before_sd, drift=unknown)},
         log_evidence=evidence,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Walk
 from ttt_cli.inference.bradley_terry.comparisons import Draws
 from ttt_cli.inference.bradley_terry.laplace import laplace_integral, leave_one_out
@@ -31,20 +31,21 @@ from ttt_cli.inference.bradley_terry.whole_history import History
 from ttt_cli.inference.elo_unit import logistic_unit
 from ttt_cli.inference.logistic import (
     ELO_SCALE,
-    MOST_ADVANTAGE,
-    MOST_MARGIN,
+    EloAdvantage,
     ExpectedParams,
+    LogisticMargin,
     logistic_probabilities,
     resolve_logistic_margin,
 )
 from ttt_cli.inference.outcome import draw_share
+from ttt_cli.inference.params import DrawProbability, PriorMean
 from ttt_cli.inference.params import Params as ModelParams
-from ttt_cli.inference.params import alias
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "whr"
-KIND: Final[Kind] = "smoothed"
+TRAITS: Final = Traits(kind="smoothed", has_evidence=True, for_predictions={"deviations": "own"})
 
 Array = NDArray[np.float64]
 
@@ -53,11 +54,7 @@ class Params(ModelParams):
     """Parameters of WHR."""
 
     prior_mean: Annotated[
-        float,
-        Field(
-            validation_alias=alias("prior_mean", "mu0"),
-            description="rating of the opponent in the virtual games, points",
-        ),
+        PriorMean, Field(description="rating of the opponent in the virtual games, points")
     ] = 1200.0
     virtual_draws: Annotated[
         float, Field(gt=0, description="virtual games won, and as many lost, at the first appearance")
@@ -74,38 +71,10 @@ class Params(ModelParams):
             description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss"
         ),
     ] = "margin"
-    draw_margin: Annotated[
-        Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
-        Field(
-            validation_alias=alias("draw_margin", "epsilon"),
-            description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
-        ),
-    ] = "auto"
-    draw_probability: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            lt=1,
-            description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
-        ),
-    ] = None
-    white_advantage: Annotated[
-        float,
-        Field(
-            ge=-MOST_ADVANTAGE,
-            le=MOST_ADVANTAGE,
-            validation_alias=alias("white_advantage", "gamma"),
-            description="added to White's rating, points",
-        ),
-    ] = 0.0
-    deviations: Annotated[
-        Deviations,
-        Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
-    ] = "exact"
-
-    def for_forecasts(self) -> Params:
-        """Without exact deviations: forecasts are those of the most probable ratings alone."""
-        return self.model_copy(update={"deviations": "own"})
+    draw_margin: LogisticMargin = "auto"
+    draw_probability: DrawProbability = None
+    white_advantage: EloAdvantage = 0.0
+    deviations: Deviations = "exact"
 
 
 def fit(
@@ -147,7 +116,7 @@ def fit(
     )
     return Fit(
         model=NAME,
-        kind=KIND,
+        kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={"skill": walk},
         log_evidence=evidence,

@@ -1,35 +1,119 @@
-"""Which parameters can be tuned together, between which bounds, and in which coordinates."""
+"""Which parameters can be tuned, by the evidence or by predictions, between which bounds, in which coordinates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Any, Final, Literal
 
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError, nearest
 from ttt_cli.inference.params import Params
+from ttt_cli.inference.traits import Range
 from ttt_cli.systems.resolve import Resolved, numeric_params
 
-LENGTHS: Final[dict[str, tuple[float, float]]] = {  # bounds of what is in points, in units of prior_sd
-    "prior_sd": (0.05, 20.0),
-    "beta": (0.05, 20.0),
-    "tau": (1e-4, 5.0),
-    "white_advantage": (-5.0, 5.0),
-    "draw_margin": (1e-4, 20.0),
-    "draw_margin_mean": (1e-3, 20.0),
-    "draw_margin_sd": (1e-3, 20.0),
-    "draw_margin_tau": (1e-4, 5.0),
-}
-DRIFTS: Final = (
-    "tau",
-    "draw_margin_tau",
-)  # evidence depends on their squares: near zero no slope shows the way up
-LEAST_DRIFT: Final = 0.01  # of prior_sd: where a climb begins at least
-LOCATIONS: Final = ("white_advantage", "draw_margin_mean")  # nothing special happens to these near zero
 DIGITS: Final = 13
-SHARES: Final[dict[str, tuple[float, float]]] = {"draw_probability": (1e-4, 1.0 - 1e-4)}
+REACH: Final = 30.0  # times the start and its inverse: how far a positive number may go
+POINTS: Final = 100.0  # unit of what may have either sign
+FAR: Final = 10.0  # units that it may go from the start
+EDGE: Final = 1e-3  # how near a share may come to 0 and 1
+
+Map = Callable[[float], float]
+# from values to coordinates, back, and the derivative of the way back as a function of the value
+FORMS: Final[dict[str, tuple[Map, Map, Map]]] = {
+    "log": (math.log, math.exp, lambda value: value),
+    "logit": (
+        lambda value: math.log(value / (1.0 - value)),
+        lambda place: 1.0 / (1.0 + math.exp(-place)),
+        lambda value: value * (1.0 - value),
+    ),
+    "linear": (float, float, lambda _: 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A parameter with its bounds as its logarithm, its logit, or itself in units of `unit`; `least` to begin with."""
+
+    key: str
+    low: float
+    high: float
+    form: Literal["log", "logit", "linear"]
+    unit: float = 1.0
+    least: float = -math.inf
+
+    def place(self, value: float) -> float:
+        """The coordinate of a value, moved to the nearest bound if it is beyond."""
+        return FORMS[self.form][0](min(max(value, self.low), self.high)) / self.unit
+
+    def value(self, place: float) -> float:
+        """The parameter at a place, to DIGITS digits: there and back again gives the number as it was written."""
+        return float(f"{FORMS[self.form][1](place * self.unit):.{DIGITS}g}")
+
+    def slope(self, value: float) -> float:
+        """The derivative of the parameter in its coordinate, at a value."""
+        return FORMS[self.form][2](value) * self.unit
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The coordinates of the bounds."""
+        return self.place(self.low), self.place(self.high)
+
+
+def coordinates(
+    keys: Sequence[str], ranges: Mapping[str, Range], prior_sd: float, beta: float
+) -> tuple[Coordinate, ...]:
+    """The coordinates of an optimisation of the evidence that begins with these lengths, points."""
+    found = []
+    for key in keys:
+        low, high, form, least = ranges[key]
+        length = 1.0 if form == "logit" else prior_sd
+        unit = beta if form == "linear" else 1.0
+        found.append(Coordinate(key, low * length, high * length, form, unit, max(low, least) * length))
+    return tuple(found)
+
+
+def free_coordinates(
+    params: Params, values: Mapping[str, Any], freed: Collection[str] = ()
+) -> tuple[Coordinate, ...]:
+    """The coordinates of all parameters that are free to be tuned by predictions, told from the schema alone.
+
+    They begin at `values`, a Fit's resolved ones. Free are numbers with a fraction: positive ones as their logarithm,
+    shares as their logit, others as they are. Held are: whole numbers and words; what is null, which means that it is
+    not used or follows another (but those of `freed` are free); a share of draws beside a draw margin; a positive
+    number at 0; and `prior_sd` beside `beta`, which sets the scale.
+    """
+    options = _numbers(type(params))
+    held = {key for key in options if getattr(params, key) is None and key not in freed}
+    held |= {"draw_probability"} if "draw_margin" in options else set()
+    held |= {"prior_sd"} if "beta" in options else set()
+    found = []
+    for key, (low, high) in options.items():
+        value = values.get(key)
+        if key in held or not isinstance(value, int | float) or not math.isfinite(value):
+            continue
+        if (low, high) == (0.0, 1.0):
+            found.append(Coordinate(key, EDGE, 1.0 - EDGE, "logit"))
+        elif low < 0.0:
+            reach = FAR * POINTS
+            found.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", POINTS))
+        elif value > 0.0:
+            found.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
+    return tuple(found)
+
+
+def _numbers(schema: type[Params]) -> dict[str, tuple[float, float]]:
+    """The bounds of the parameters that may be numbers with a fraction."""
+    found = {}
+    for key, described in schema.model_json_schema(by_alias=False)["properties"].items():
+        options: Sequence[dict[str, Any]] = described.get("anyOf", [described])
+        for option in options:
+            if option.get("type") == "number":
+                low = option.get("minimum", option.get("exclusiveMinimum", -math.inf))
+                high = option.get("maximum", option.get("exclusiveMaximum", math.inf))
+                found[key] = (float(low), float(high))
+    return found
 
 
 def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[str, ...]:
@@ -37,9 +121,9 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
 
     `colours`: whether the games tell who had White. Raises ConfigError for what cannot be tuned, or not together.
     """
-    params = resolved.params
+    params, ranges = resolved.params, resolved.model.TRAITS.tunable
     symbols = aliases(type(params))
-    tunable = [key for key in numeric_params(resolved) if key in LENGTHS or key in SHARES]
+    tunable = [key for key in numeric_params(resolved) if key in ranges]
     keys: list[str] = []
     for word in (piece.strip() for piece in spec.split(",")):
         key = symbols.get(word, word)
@@ -50,13 +134,13 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
         if key in keys:
             raise _refused(spec, f"{key} is given twice", "name each parameter once")
         keys.append(key)
-    if getattr(params, "white_advantage", None) == "estimate" and "white_advantage" not in keys and colours:
+    if params.estimates_advantage and "white_advantage" not in keys and colours:
         keys.append("white_advantage")
     if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
         message = "white_advantage cannot be tuned on games whose colours are unknown"
         raise _refused(spec, message, "leave it out, or fit the games again with data.colours: known")
     _refuse_idle_probability(spec, keys, params)
-    _refuse_free_scale(spec, keys, params)
+    _refuse_free_scale(spec, keys, resolved)
     return tuple(keys)
 
 
@@ -76,9 +160,10 @@ def _refuse_idle_probability(spec: str, keys: Sequence[str], params: Params) -> 
         raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
 
 
-def _refuse_free_scale(spec: str, keys: Sequence[str], params: Params) -> None:
+def _refuse_free_scale(spec: str, keys: Sequence[str], resolved: Resolved) -> None:
     """Multiplying all lengths by one number changes no probability: one of them has to stay."""
-    kept = [getattr(params, key, None) for key in LENGTHS if key not in keys]
+    lengths = (key for key, one in resolved.model.TRAITS.tunable.items() if one.form != "logit")
+    kept = [getattr(resolved.params, key) for key in lengths if key not in keys]
     if not any(isinstance(value, float) and value != 0.0 for value in kept):
         message = "with all lengths free there is no scale: only their ratios change the evidence"
         raise _refused(spec, message, "leave one out, usually prior_sd")
@@ -86,73 +171,3 @@ def _refuse_free_scale(spec: str, keys: Sequence[str], params: Params) -> None:
 
 def _refused(spec: str, message: str, hint: str) -> ConfigError:
     return ConfigError(message, where=f"tune {spec}", hint=hint)
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """How a climb sees a parameter with these bounds: its logarithm, its logit, or itself in units of `unit`."""
-
-    key: str
-    low: float
-    high: float
-    form: Literal["log", "logit", "linear"]
-    unit: float
-
-    def place(self, value: float) -> float:
-        """Where a value of the parameter lies, moved to the nearest bound if it is beyond."""
-        value = min(max(value, self.low), self.high)
-        match self.form:
-            case "log":
-                return math.log(value)
-            case "logit":
-                return math.log(value / (1.0 - value))
-            case "linear":
-                return value / self.unit
-        assert_never(self.form)
-
-    @property
-    def least(self) -> float:
-        """The least value with which a climb should begin."""
-        return self.low * LEAST_DRIFT / LENGTHS[self.key][0] if self.key in DRIFTS else self.low
-
-    def value(self, place: float) -> float:
-        """The parameter at a place, to DIGITS digits: there and back again gives the number as it was written."""
-        return float(f"{self._value(place):.{DIGITS}g}")
-
-    def _value(self, place: float) -> float:
-        match self.form:
-            case "log":
-                return math.exp(place)
-            case "logit":
-                return 1.0 / (1.0 + math.exp(-place))
-            case "linear":
-                return place * self.unit
-        assert_never(self.form)
-
-    def slope(self, value: float) -> float:
-        """How fast the parameter grows with its place, at a value."""
-        match self.form:
-            case "log":
-                return value
-            case "logit":
-                return value * (1.0 - value)
-            case "linear":
-                return self.unit
-        assert_never(self.form)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Where the bounds lie."""
-        return self.place(self.low), self.place(self.high)
-
-
-def coordinates(keys: Sequence[str], prior_sd: float, beta: float) -> tuple[Coordinate, ...]:
-    """The coordinates of a climb that begins with these lengths, points."""
-    found = []
-    for key in keys:
-        if key in SHARES:
-            found.append(Coordinate(key, *SHARES[key], "logit", 1.0))
-        else:
-            low, high = (bound * prior_sd for bound in LENGTHS[key])
-            found.append(Coordinate(key, low, high, "linear" if key in LOCATIONS else "log", beta))
-    return tuple(found)

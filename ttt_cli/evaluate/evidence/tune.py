@@ -16,7 +16,7 @@ from ttt_cli.evaluate.evidence.optimise import NoHeight, Place, Top, Vector, cli
 from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.outcome import draw_share
-from ttt_cli.inference.params import Params
+from ttt_cli.inference.params import ESTIMATE, Params
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
@@ -27,7 +27,6 @@ from ttt_cli.timeline import Timeline, build_timeline, colours_known
 SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
 COLOURS: Final = 1e-9  # points of advantage: at exactly 0 a fit forgets who had White, and can start no other
-ESTIMATE: Final = "estimate"
 VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
 DIGITS: Final = 7  # of the values in the tuned config
 _BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
@@ -84,8 +83,11 @@ def tune(
 
 def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) -> Tuning:
     resolved = run_config(run, overrides)
-    if not all(hasattr(resolved.params, key) for key in SCALES):
-        raise _without_slopes(resolved)
+    if not resolved.model.TRAITS.tunable:
+        raise ConfigError(
+            f"{resolved.model.NAME} has no evidence that can be maximised",
+            hint="`ttt compare --tune` tunes any system by what it predicts",
+        )
     data, games = resolved.config.data, run.stored_games()
     chosen = parse_keys(keys, resolved, colours=colours_known(games, data.colours))
     timeline = build_timeline(games, data.period, data.colours)
@@ -94,13 +96,6 @@ def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) ->
         low, high = np.array([one.bounds for one in landscape.coordinates]).T
         top = climb(landscape.look, landscape.begin, low, high)
     return _describe(landscape, top)
-
-
-def _without_slopes(resolved: Resolved) -> ConfigError:
-    return ConfigError(
-        f"{resolved.model.NAME} has no evidence that can be climbed",
-        hint="`ttt compare --tune` tunes any system by what it foresees",
-    )
 
 
 class Landscape:
@@ -118,13 +113,13 @@ class Landscape:
         keep: Callable[[EvidencePoint], None],
         bar: Bar,
     ) -> None:
-        if "white_advantage" in keys and getattr(resolved.params, "white_advantage", 0.0) in (0.0, ESTIMATE):
+        if "white_advantage" in keys and resolved.params.white_advantage in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": COLOURS})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
         self.evaluations = self.sweeps = self.failed = 0
         self._near: Fit | None = None
         lengths = (float(getattr(resolved.params, key)) for key in SCALES)
-        self.coordinates = coordinates(keys, *lengths)
+        self.coordinates = coordinates(keys, resolved.model.TRAITS.tunable, *lengths)
         self.configured = self._numbers(keys)
         begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
         self.begin = np.array(list(begin))
@@ -139,8 +134,6 @@ class Landscape:
         fit = self._fit(params)
         if fit.status.converged and math.isfinite(fit.log_evidence):
             found = self.resolved.model.gradient(self._timeline, params, fit)
-            if not found:
-                raise _without_slopes(self.resolved)
             slopes = np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
             if np.isfinite(slopes).all():
                 return Place(at, fit.log_evidence, slopes)

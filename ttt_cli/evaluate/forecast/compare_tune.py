@@ -11,10 +11,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from ttt_cli.errors import TttError
-from ttt_cli.evaluate.evidence.free_parameters import free_coordinates
 from ttt_cli.evaluate.evidence.optimise import Vector, climb
-from ttt_cli.evaluate.evidence.tunable import LENGTHS, Coordinate
-from ttt_cli.evaluate.evidence.tune import SCALES, Landscape
+from ttt_cli.evaluate.evidence.tunable import Coordinate, free_coordinates
+from ttt_cli.evaluate.evidence.tune import Landscape
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.fitted import Fit
@@ -80,7 +79,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     foresight = _Foresight(past, resolved, plan, bar)
     best = _Best(foresight)
     numbers = foresight.worked_out()
-    best.begin(free_coordinates(resolved.params, numbers), numbers)
+    best.begin(free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable), numbers)
     reached = True
     if best.free:
         begin = np.array([one.place(numbers[one.key]) for one in best.free])
@@ -200,16 +199,16 @@ class _Foresight:
 
 
 def _evidence_keys(past: Timeline, resolved: Resolved) -> list[str]:
-    """The free parameters, when a climb of the evidence can take them all; else none."""
-    if not all(hasattr(resolved.params, key) for key in SCALES):
+    """The free parameters, when the evidence can be maximised over them all; else none."""
+    tunable = resolved.model.TRAITS.tunable
+    if not tunable:
         return []
     fit = resolved.model.fit(past, resolved.params, resolved.config.solver)
-    if not resolved.model.gradient(past, resolved.params, fit):
-        return []
-    keys = [one.key for one in free_coordinates(resolved.params, fit.params) if one.key != "prior_mean"]
+    free = free_coordinates(resolved.params, fit.params, tunable)
+    keys = [one.key for one in free if one.key != "prior_mean"]
     if not past.colours:
         keys = [key for key in keys if key != "white_advantage"]
-    return keys if set(keys) <= set(LENGTHS) else []
+    return keys if set(keys) <= set(tunable) else []
 
 
 def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str], bar: Bar) -> TunedSystem:

@@ -15,7 +15,6 @@ from ttt_cli.config.schema import Config
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan, tune_system
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
-from ttt_cli.fitted import Kind
 from ttt_cli.inference.params import Params
 from ttt_cli.processes import tell
 from ttt_cli.systems import registry
@@ -61,7 +60,6 @@ class Piece:
 
     task: Task
     seconds: float
-    kind: Kind = "smoothed"
     converged: bool = True
     probabilities: Array = field(default_factory=lambda: np.empty((0, 3)), repr=False)
     log_evidence: float = float("nan")
@@ -119,9 +117,9 @@ class Contest:
         began = process_time()
         if task.what == "evidence":
             evidence = forecaster.log_evidence()
-            return Piece(task, 0.0, forecaster.kind, forecaster.converged, log_evidence=evidence)
+            return Piece(task, 0.0, forecaster.converged, log_evidence=evidence)
         probabilities = forecaster.foresee(task.step, task.stop)
-        return Piece(task, process_time() - began, forecaster.kind, forecaster.converged, probabilities)
+        return Piece(task, process_time() - began, forecaster.converged, probabilities)
 
     def _ready(self, system: System) -> Resolved:
         resolved, solver = system.resolved, system.config.solver

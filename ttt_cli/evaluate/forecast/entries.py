@@ -120,7 +120,7 @@ class Board:
         system, tuned = tuning.tuned if tuning and tuning.tuned else (self._systems[number], None)
         return Entry(
             system=system,
-            kind=foreseen[-1].kind,
+            kind=system.resolved.model.TRAITS.kind,
             probabilities=np.concatenate([piece.probabilities for piece in foreseen]),
             log_evidence=last.log_evidence if last else float("nan"),
             converged=(last or foreseen[-1]).converged,

@@ -9,7 +9,6 @@ config are taken as given; whatever the model would work out from all games (`dr
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -17,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Kind
+from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import Filter
-from ttt_cli.inference.logistic import ExpectedParams, logistic_margin
-from ttt_cli.inference.params import Params, PlayParams
+from ttt_cli.inference.logistic import logistic_margin
+from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Progress
-from ttt_cli.systems.registry import Foresee, Model, foresight
+from ttt_cli.systems.registry import Model
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -32,7 +31,6 @@ LOOSER: Final = 50.0  # times the solver's tolerance: a finer one does not pay f
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
 GROWTH: Final = 1.25  # of the games seen, after which White's advantage is estimated anew
 ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
-ESTIMATE: Final = "estimate"
 
 
 @dataclass(frozen=True)
@@ -119,9 +117,6 @@ class Forecaster:
     solver: SolverConfig
     near: dict[int, Fit] | None = field(default=None, repr=False)
     converged: bool = field(default=True, init=False)
-    kind: Kind = field(init=False)
-    _foresee: Foresee | None = field(init=False, repr=False)
-    _draws_stand_apart: bool = field(init=False)  # from what is learned: the draw margin only foresees
     _last: Fit | None = field(default=None, init=False, repr=False)
     _whole: Fit | None = field(default=None, init=False, repr=False)
     _whole_from: int = field(default=0, init=False)  # index of the first period that it foresees
@@ -129,13 +124,8 @@ class Forecaster:
     _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
 
     def __post_init__(self) -> None:
-        self._foresee = foresight(self.model)
+        self._traits = self.model.TRAITS
         self._loose = self.solver.model_copy(update={"tol": LOOSER * self.solver.tol})
-        empty = self._empty_fit()
-        self.kind = empty.kind
-        self._draws_stand_apart = isinstance(self.params, ExpectedParams) and math.isclose(
-            empty.params["draw_margin"], logistic_margin(ANY_SHARE)
-        )
 
     def foresee(self, step: int, stop: int) -> Array:
         """Probabilities (games, 3) of the games of the periods from `step` to before `stop`."""
@@ -162,24 +152,17 @@ class Forecaster:
 
     def log_evidence(self) -> float:
         """The log-evidence of all games under the parameters as they are given, NaN where the model has none."""
-        if self._foresee:
-            fit = self._foresee(self.timeline, self.params, self.solver, 0)
+        if not self._traits.has_evidence:
+            return float("nan")
+        if self._traits.fits_periods:
+            fit = self.model.fit_before(self.timeline, self.params, self.solver, 0)
         else:
             fit = self.model.fit(self.timeline, self.params, self.solver, start=self._last)
         self.converged &= fit.status.converged
         return fit.log_evidence
 
-    def _empty_fit(self) -> Fit:
-        """A fit of no games, to see what the model is like."""
-        params = self.params.for_forecasts()
-        if draws_left_open(params):
-            params = params.model_copy(update={"draw_probability": ANY_SHARE})
-        if getattr(params, "white_advantage", 0.0) == ESTIMATE:
-            params = params.model_copy(update={"white_advantage": 0.0})
-        return self.model.fit(known_before(self.timeline, 0, 1), params, self._loose)
-
     def _fit_before(self, step: int, stop: int, past: _Past) -> Fit:
-        if self.kind == "smoothed":
+        if self._traits.kind == "smoothed":
             return self._fit(known_before(self.timeline, step, stop), past.learning, step)
         if not past.lasting:
             return self._fit(self.timeline.until(stop), past.learning, step)
@@ -194,8 +177,8 @@ class Forecaster:
             start = self.near.get(step, start)
         if start is not None and _coloured(start.params) != _coloured(params.model_dump()):
             start = None
-        if self._foresee and step is not None:
-            self._last = self._foresee(timeline, params, self._loose, step, start)
+        if self._traits.fits_periods and step is not None:
+            self._last = self.model.fit_before(timeline, params, self._loose, step, start)
         else:
             self._last = self.model.fit(timeline, params, self._loose, start=start)
         if self.near is not None and step is not None:
@@ -205,19 +188,19 @@ class Forecaster:
 
     def _past(self, seen: Timeline) -> _Past:
         """The parameters, with nothing left to be worked out but from the games seen."""
-        params = self.params.for_forecasts()
+        params = self.params.model_copy(update=self._traits.for_predictions)
         rule: dict[str, Any] = {}
         known: dict[str, Any] = {}
         lasting = True
-        if draws_left_open(params):
+        if params.draws_open:
             share = float(naive_probabilities(seen)[DRAW])
-            if self._draws_stand_apart:
+            if self._traits.draws_apart:
                 known["draw_probability"] = ANY_SHARE
                 rule = {"draw_probability": share, "draw_margin": logistic_margin(share)}
             else:
                 known["draw_probability"] = share
                 lasting = False
-        if isinstance(params, PlayParams) and params.white_advantage == ESTIMATE:
+        if params.estimates_advantage:
             self._estimate_advantage(seen, params.model_copy(update=known))
             known["white_advantage"] = self._advantage
             lasting = False
@@ -242,12 +225,6 @@ class _Past:
     learning: Params
     rule: dict[str, Any]
     lasting: bool
-
-
-def draws_left_open(params: Params) -> bool:
-    """Whether the share of draws is to be worked out from the games."""
-    open_share = getattr(params, "draw_probability", ANY_SHARE) is None
-    return open_share and getattr(params, "draw_margin", "auto") == "auto"
 
 
 def expected(fit: Fit, nodes: slice) -> dict[str, Array]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.bradley_terry.newton import Posterior
@@ -14,7 +15,10 @@ from ttt_cli.inference.logistic import ELO_SCALE, logistic
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
-Deviations = Literal["exact", "own"]
+Deviations = Annotated[
+    Literal["exact", "own"],
+    Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
+]
 
 
 def margin_probabilities(lead: Array, margin: float) -> Array:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ttt_cli.histories import Filter
 from ttt_cli.inference.logistic import ELO_SCALE, ExpectedParams, foreseen, logistic_probabilities
-from ttt_cli.inference.params import alias
+from ttt_cli.inference.params import PriorMean, PriorSd
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -20,18 +20,11 @@ Array = NDArray[np.float64]
 class DeviationParams(ExpectedParams):
     """The rating and deviation of a newcomer, beside how leads become outcomes."""
 
-    prior_mean: Annotated[
-        float,
-        Field(
-            validation_alias=alias("prior_mean", "mu0"), description="rating at the first appearance, points"
-        ),
-    ] = 1500.0
+    prior_mean: Annotated[PriorMean, Field(description="rating at the first appearance, points")] = 1500.0
     prior_sd: Annotated[
-        float,
+        PriorSd,
         Field(
-            gt=0,
-            validation_alias=alias("prior_sd", "sigma0"),
-            description="rating deviation at the first appearance, and the most that idle years leave, points",
+            description="rating deviation at the first appearance, and the most that idle years leave, points"
         ),
     ] = 350.0
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.inference.logistic import ExpectedParams, logistic_probabilities
-from ttt_cli.inference.params import alias
+from ttt_cli.inference.params import PriorMean
 
 Array = NDArray[np.float64]
+Expectation = Annotated[
+    Literal["logistic", "normal"],
+    Field(description="how a lead becomes an expected score in the update"),
+]
 
 
 class RatingParams(ExpectedParams):
     """Elo points, and where players begin."""
 
     prior_mean: Annotated[
-        float,
-        Field(
-            validation_alias=alias("prior_mean", "mu0"),
-            description="rating of a player at the first appearance, points",
-        ),
+        PriorMean, Field(description="rating of a player at the first appearance, points")
     ] = 1500.0
 
 

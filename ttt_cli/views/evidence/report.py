@@ -27,7 +27,7 @@ _DECIMALS: Final = {
 }
 
 
-SCORED: Final = "it is judged by what it foresees: `ttt evidence --scores`, `ttt compare`"
+SCORED: Final = "it is judged by what it predicts: `ttt evidence --scores`, `ttt compare`"
 
 
 def naive_log_evidence(games: float, draw_share: float) -> float:

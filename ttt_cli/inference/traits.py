@@ -1,0 +1,53 @@
+"""What a rating system declares of itself, so that nobody has to try it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from ttt_cli.fitted import Kind
+
+
+class Range(NamedTuple):
+    """Between which bounds a parameter is tuned by its evidence, and by its logarithm, its logit or as it is.
+
+    Bounds of lengths are in units of `prior_sd`. At zero the evidence of a drift has no gradient: tuning begins at
+    `least` or above.
+    """
+
+    low: float
+    high: float
+    form: Literal["log", "logit", "linear"] = "log"
+    least: float = 0.0
+
+
+DRIFT: Final = Range(1e-4, 5.0, least=0.01)
+PLAY: Final[dict[str, Range]] = {
+    "prior_sd": Range(0.05, 20.0),
+    "beta": Range(0.05, 20.0),
+    "white_advantage": Range(-5.0, 5.0, "linear"),
+}
+COMMON_MARGIN: Final[dict[str, Range]] = {
+    "draw_margin": Range(1e-4, 20.0),
+    "draw_probability": Range(1e-4, 1.0 - 1e-4, "logit"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What a rating system is.
+
+    `kind`: smoothed systems are refitted to predict, of filters one fit tells what was believed before every game.
+    `has_evidence`: whether fits have a log-evidence, at least with the default parameters. `draws_apart`: the draw
+    margin plays no part in learning, only in prediction. `fits_periods`: every period is a fit of its own, made by
+    `fit_before` for those that are asked for. `tunable`: what `ttt tune` can vary; empty without a gradient of the
+    evidence. `for_predictions`: the cheapest values of parameters on which no prediction depends.
+    """
+
+    kind: Kind
+    has_evidence: bool
+    draws_apart: bool = False
+    fits_periods: bool = False
+    tunable: Mapping[str, Range] = field(default_factory=dict)
+    for_predictions: Mapping[str, object] = field(default_factory=dict)
