@@ -1,4 +1,4 @@
-"""Fit: what a model found, and the histories that follow from it.
+"""What a system found, and the histories that follow from it.
 
 A history has a skill in every period from the first game on; those without games, also after the last, are as the
 chain has them.

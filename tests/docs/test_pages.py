@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import make_architecture
 import make_configs
 import make_images
 import pytest
@@ -166,7 +167,14 @@ def test_the_pictures_show_what_the_commands_show(server: Server) -> None:
         stored = (make_images.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
         assert same(make_images.text_of(stored), make_images.text_of(svg)), "run: python docs/make_images.py"
         assert f"images/{name}.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert {file.stem for file in make_images.IMAGES.glob("*.svg")} == set(drawn)
+    assert {file.stem for file in make_images.IMAGES.glob("*.svg")} == {*drawn, "architecture"}
+
+
+def test_the_picture_of_the_layers_is_that_of_the_code() -> None:
+    drawn = make_architecture.picture()
+    assert drawn == make_architecture.PICTURE.read_text(encoding="utf-8"), (
+        "run: python docs/make_architecture.py"
+    )
 
 
 def test_pictures_are_read_as_they_are_drawn() -> None:

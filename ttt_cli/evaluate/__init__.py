@@ -1,1 +1,1 @@
-"""How good models are: evidence over grids, and artificial histories to test them on."""
+"""How good systems are: evidence and tuning, forecasts compared, simulated histories whose truth is known."""

@@ -1,1 +1,1 @@
-"""From files of game records to the columns of `table.Games`."""
+"""Batches of records to games: names, dates, results, weights; what is not used, and why."""
