@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ttt_cli.fitted import Kind
+from ttt_cli.timeline import Timeline
 
 
 class Range(NamedTuple):
@@ -43,6 +44,8 @@ class Traits:
     margin plays no part in learning, only in prediction. `fits_periods`: every period is a fit of its own, made by
     `fit_before` for those that are asked for. `tunable`: what `ttt tune` can vary; empty without a gradient of the
     evidence. `for_predictions`: the cheapest values of parameters on which no prediction depends.
+    `for_many_fits(timeline, params, fits)`: values of parameters with which so many fits can be afforded, where they
+    cannot with the given ones.
     """
 
     kind: Kind
@@ -51,3 +54,4 @@ class Traits:
     fits_periods: bool = False
     tunable: Mapping[str, Range] = field(default_factory=dict)
     for_predictions: Mapping[str, object] = field(default_factory=dict)
+    for_many_fits: Callable[[Timeline, Any, int], Mapping[str, object]] = lambda *_: {}

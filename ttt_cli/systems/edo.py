@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.inference.bradley_terry.anchor import anchored_rating
@@ -35,10 +36,10 @@ from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "edo"
-TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 GROUND: Final = (
     1.0  # information, natural units, that holds a group's level while it is solved; it leaves no trace
 )
+MOST_WORK: Final = 1e13  # cubed rows of dense matrices, summed over fits: five minutes of two cores
 
 Array = NDArray[np.float64]
 
@@ -140,6 +141,23 @@ def fit(
         notes=(*rated.notes(timeline), *scale_notes),
         state={"rating": state},
     )
+
+
+def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, object]:
+    """`own` deviations where so many fits up to all of a timeline cannot have exact ones.
+
+    They grow with their years: a third of the work of as many fits of all games.
+    """
+    if params.deviations == "own":
+        return {}
+    try:
+        rows = float(_posterior(PlayerYears.of(timeline), timeline, params).pattern.core)
+    except ConfigError:
+        rows = np.inf
+    return {"deviations": "own"} if fits / 3.0 * rows**3 > MOST_WORK else {}
+
+
+TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True, for_many_fits=for_many_fits)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tests.support.builders import make_games
+from ttt_cli.api import configure
 from ttt_cli.config.schema import Period
 from ttt_cli.evaluate.forecast import cadence
-from ttt_cli.evaluate.forecast.cadence import affordable_every
+from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
+from ttt_cli.evaluate.forecast.contest import System
+from ttt_cli.systems import edo
 from ttt_cli.timeline import Timeline, build_timeline
 
 
@@ -29,8 +33,23 @@ def test_as_few_months_as_the_games_allow(monkeypatch: pytest.MonkeyPatch, most:
 
 
 def test_more_sets_of_parameters_mean_fewer_fits_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cadence, "MOST", 8520)
+    monkeypatch.setattr(cadence, "MOST_TUNING", 8520)
     assert affordable_every(timeline(), 24, sets=3) == 3
+
+
+def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [(1900 + k, f"p{k % 3}", "b", k % 2 * 2) for k in range(12)]
+    laid_out = build_timeline(make_games(rows))
+    system = System.of("mine", configure(model="edo"))
+    monkeypatch.setattr(edo, "_posterior", lambda *_: SimpleNamespace(pattern=SimpleNamespace(core=100)))
+    monkeypatch.setattr(edo, "MOST_WORK", 2e6)
+    assert affordable(laid_out, system, 6) == (system, None)
+    other, note = affordable(laid_out, system, 7)
+    assert other.params == system.params.model_copy(update={"deviations": "own"})
+    assert note == "mine: deviations own, since 7 fits are made (all as configured with --every)"
+    assert affordable(laid_out, other, 1000) == (other, None)
 
 
 @pytest.mark.parametrize(("period", "most"), [("year", 1), ("quarter", 4), ("week", 52), ("day", 365)])

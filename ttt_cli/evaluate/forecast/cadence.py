@@ -1,13 +1,17 @@
-"""How often smoothed systems are fitted again where nobody says so: as often as can be afforded."""
+"""What many fits cost: how often smoothed systems are refitted where nobody says so, and with which parameters."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from ttt_cli.evaluate.forecast.contest import System
 from ttt_cli.steps import STEPS_PER_YEAR
+from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline
 
 MOST: Final = 100_000_000  # games that all fits of a system may go through: one to five minutes of work
+MOST_TUNING: Final = 30_000_000  # and in tuning, where they go through them more than once
 SHARES: Final = (
     1 / 52,
     1 / 26,
@@ -21,13 +25,26 @@ SHARES: Final = (
 
 
 def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
-    """After how many periods to fit again: as few as let all fits go through `MOST` games, but no more than a year's.
+    """After how many periods to refit: as few as let all fits go through so many games, but no more than a year's.
 
-    The periods from that at index `first` on are foreseen, with so many sets of parameters. The games alone decide,
-    not the clock, so that results can be repeated.
+    The periods from that at index `first` on are predicted, with so many sets of parameters: more than one when these
+    are tuned. The games alone decide, not the clock, so that results can be repeated.
     """
+    most = MOST if sets == 1 else MOST_TUNING
     seen = timeline.game_start[first:-1]
     year = STEPS_PER_YEAR[timeline.period]
     steps = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
-    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= MOST)
+    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= most)
     return next(affordable, steps[-1])
+
+
+def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, str | None]:
+    """The system with parameters with which so many fits can be afforded, and what is to be said of it."""
+    instead = registry.load(system.config.model.name).TRAITS.for_many_fits(timeline, system.params, fits)
+    if not instead:
+        return system, None
+    changes = ", ".join(f"{key} {value}" for key, value in instead.items())
+    params = system.params.model_copy(update=dict(instead))
+    return replace(
+        system, params=params
+    ), f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"

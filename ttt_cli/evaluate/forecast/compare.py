@@ -10,10 +10,11 @@ from typing import Final, Literal
 import numpy as np
 
 from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.evaluate.forecast.cadence import affordable_every
+from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
 from ttt_cli.evaluate.forecast.compare_tune import TunePlan
 from ttt_cli.evaluate.forecast.contest import Contest, System, contest_tasks
 from ttt_cli.evaluate.forecast.entries import Board, Entry, Lost
+from ttt_cli.evaluate.forecast.predict import blocks
 from ttt_cli.evaluate.forecast.scores import find_step
 from ttt_cli.inference.ep.slices import available_cores
 from ttt_cli.processes import run_chains
@@ -31,6 +32,7 @@ class Comparison:
 
     `every`: after how many periods smoothed systems were fitted again. `plan`: how they were tuned, if they were.
     `lost`: the systems that have no entry. `interrupted`: whether that is because the work was ended.
+    `replaced`: which parameters were replaced to afford so many fits.
     """
 
     timeline: Timeline
@@ -40,6 +42,7 @@ class Comparison:
     entries: tuple[Entry, ...]
     lost: tuple[Lost, ...] = ()
     interrupted: bool = False
+    replaced: tuple[str, ...] = ()
 
     @property
     def scored(self) -> slice:
@@ -69,10 +72,10 @@ def compare(
 ) -> Comparison:
     """Let systems foresee the games from the period `since` on (a label or its year; None: the later half of them).
 
-    Smoothed systems are fitted again every `every` periods; None: as often as can be afforded, in tuning and in the
-    test. With `tuning` every system first gets parameters that suit the games before the test;
-    `on_tuned(system, begin)` is told of each at once, and of when the test begins.
-    `jobs`: how many processes, None for as many as pay; results do not depend on it.
+    Smoothed systems are refitted every `every` periods; None: as often as can be afforded, in tuning and in the test,
+    and with cheaper parameters where so many fits could not be afforded otherwise. With `tuning` every system first
+    gets parameters that suit the games before the test; `on_tuned(system, begin)` is told of each at once, and of
+    when the test begins. `jobs`: how many processes, None for as many as pay; results do not depend on it.
     A system that fails, or whose process dies, is lost, and the others go on; after KeyboardInterrupt those are lost
     that were not done. Raises LookupFailed, ConfigError, and when all are lost what ended the first.
     """
@@ -80,7 +83,10 @@ def compare(
         raise LookupFailed("there are no games to foresee")
     first = find_step(timeline, since) if since else later_half(timeline, len(timeline.periods))
     plan = _plan(timeline, first, every, tuning) if tuning else None
-    every = every or affordable_every(timeline, first)
+    replaced: tuple[str, ...] = ()
+    if every is None:
+        every = affordable_every(timeline, first)
+        systems, replaced = _afforded(timeline, systems, first, every, plan)
     chains = [contest_tasks(timeline, number, first, every, plan) for number in range(len(systems))]
     jobs = jobs or _jobs_that_pay(timeline, sum(task.units for chain in chains for task in chain))
     contest = Contest(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
@@ -95,7 +101,20 @@ def compare(
                         on_tuned(piece.tuned[0], timeline.label(int(timeline.periods[first])))
         except KeyboardInterrupt:
             board.interrupted = True
-    return Comparison(timeline, first, every, plan, board.entries(), board.lost(), board.interrupted)
+    return Comparison(
+        timeline, first, every, plan, board.entries(), board.lost(), board.interrupted, replaced
+    )
+
+
+def _afforded(
+    timeline: Timeline, systems: Sequence[System], first: int, every: int, plan: TunePlan | None
+) -> tuple[tuple[System, ...], tuple[str, ...]]:
+    """The systems with parameters that can be afforded, and what was replaced."""
+    fits = sum(1 for _ in blocks(timeline, first, every))
+    if plan:
+        fits += plan.evaluations * sum(1 for _ in blocks(timeline.until(first), plan.since, plan.every))
+    found = [affordable(timeline, system, fits) for system in systems]
+    return tuple(system for system, _ in found), tuple(note for _, note in found if note)
 
 
 def later_half(timeline: Timeline, end: int) -> int:

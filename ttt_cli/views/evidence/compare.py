@@ -90,6 +90,7 @@ def title(standings: Standings) -> Iterator[str]:
     )
     yield f"{len(outcomes):,} of {timeline.n_games:,} games foreseen, {span}"
     yield f"smoothed systems fitted anew {every}"
+    yield from comparison.replaced
 
 
 def tuning_lines(comparison: Comparison) -> Iterator[str]:
