@@ -12,12 +12,14 @@ from ttt_cli.fitted import Status
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
 LEAST_RATE = (
-    0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last ones
+    0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last
 )
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
-WILD = 2.2  # the same where changes have grown from one sweep to the next
+UNSTEADY = 2.5  # the same while rates still move, or where changes have grown
+SPREAD = 1.25  # of three rates that are steady: the largest over the smallest
 DOUBT = 0.9  # times the root of a rate: fast sweeps hide slow ones
-FIRST_DOUBT = 1.3  # the same of the only rate of a fit that came from nowhere
+FIRST_DOUBT = 1.5  # the same of the only rate of a fit that came from nowhere
+RECENT = 4  # rates of which the largest counts
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
 
@@ -60,8 +62,9 @@ def iterate(
     is c r / (1 - r), the sum of the changes to come; the size of the last change alone says little. The rate is the
     largest of the last few, and `least_rate` at least. Slow modes hide behind fast ones until these are gone: so small
     rates are doubted, the same sum is taken for every mean and sd by its own rate (`ahead`), and the distance from the
-    joint solution is added. All is doubled where changes have grown. Unless a fit is `warm`, its first change comes
-    from nowhere and makes no rate, and the next `settling` rates tell too little.
+    joint solution is added. Until three rates agree, and where changes have grown, more than twice of it is taken.
+    Unless a fit is `warm`, its first change comes from nowhere and makes no rate, and the next `settling` rates alone
+    tell too little. A `warm` fit starts where rates are near their last.
     Where a pace goes round in circles the next slower one takes over; plain sweeps end everywhere.
     Returns the status and (change, remaining error) per sweep.
     """
@@ -93,11 +96,11 @@ def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: in
     """The estimate; `settling` of a fit that came from nowhere, None of a warm one."""
     if sweep.change == 0.0:
         return sweep.distance
-    told = rates[settling or 0 :]
-    if not told:
+    if len(rates) <= (settling or 0):
         return math.inf
-    seen = max(told[-3:])
-    doubt = FIRST_DOUBT if settling is not None and len(told) == 1 else DOUBT
+    last, seen = rates[-3:], max(rates[-RECENT:])
+    steady = settling is None or (len(last) == 3 and max(last) <= SPREAD * min(last))
+    doubt = FIRST_DOUBT if settling is not None and len(rates) == settling + 1 else DOUBT
     rate = max(least_rate, seen, doubt * math.sqrt(seen))
     ahead = sweep.change * rate / (1.0 - rate) if rate < 1.0 else math.inf
-    return (SAFETY if max(rates) < 1.0 else WILD) * max(ahead, sweep.ahead) + sweep.distance
+    return (SAFETY if steady and max(rates) < 1.0 else UNSTEADY) * max(ahead, sweep.ahead) + sweep.distance

@@ -64,6 +64,14 @@ def test_the_bound_bounds_the_error(kind, seed, drift, tol):
     assert np.abs(solver.correction - joint_means(problem)).max() <= bound < tol
 
 
+def test_rounding_ends_a_solution_that_it_keeps_from_its_tolerance():
+    problem = SkillsAndMargins(1, 0.0, players=25, periods=8)
+    problem.weight *= np.random.default_rng(1).choice([1.0, 1e2, 1e4], len(problem.weight))
+    solver, add_pulls = solver_of(problem)
+    bound = solver.solve(add_pulls, tol=1e-9, relative=0.0)
+    assert np.abs(solver.correction - joint_means(problem)).max() <= bound < np.inf
+
+
 def test_a_share_of_the_whole_can_be_enough():
     problem = Skills(3, 30.0, players=25, periods=8)
     solver, add_pulls = solver_of(problem)

@@ -15,10 +15,11 @@ from ttt_cli.inference.ep.walks import Vector, Walks
 
 AddPulls = Callable[[int, int, Vector, Vector], float]
 
-DELAY: Final = 4  # steps over which the error is estimated
+DELAY: Final = 4  # steps over which the part of the whole is estimated
 STEPS: Final = 10_000  # at most
 CROWDED: Final = 1 << 14  # variables in a period: of more, games find z and A z sooner side by side
 LOST: Final = 1e-8  # share of a sum that rounding may have eaten
+GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rounding
 
 
 class JointSolver:
@@ -32,6 +33,7 @@ class JointSolver:
 
         self._kernels = joint
         self._walks, self._widest, self._slices = walks, widest, slices
+        self._chain, self._variance = walks.before_games()
         variables, periods = len(walks.previous), slices.periods[-1][1]
         work = np.zeros((7, variables))
         self.residual, self.correction, self._scale, self._gain, self._gain_away = work[:5]
@@ -47,36 +49,44 @@ class JointSolver:
         was added. `diagonal` and `residual` are used up.
 
         Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the
-        correction. Returns the bound, points: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the first root estimated from
-        the last few steps (Hestenes and Stiefel 1952), the second at most `widest`. One pass over memory does a step:
-        the curvature along it follows from that of the step before (Chronopoulos and Gear 1989).
+        correction. Returns the bound, points: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the second root at most `widest`,
+        the first bounded by the Gauss-Radau rule (Meurant and Tichy 2013); the part of the whole is estimated from the
+        last few steps (Hestenes and Stiefel 1952). One pass over memory does a step: the curvature along it follows
+        from that of the step before (Chronopoulos and Gear 1989).
         """
+        least = self._least_eigenvalue()
         self._factor()
         recent: deque[float] = deque(maxlen=DELAY)
         energy, before, bound, curvature, share, length = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
+        lowest, radau = math.inf, 1.0 / least  # `radau` times `power`: no less than e^T A e
         for _ in range(STEPS):
             power, apart = self._precondition(add_pulls, share, length)
             if power <= 0.0:
                 return 0.0
-            share = power / before
+            lowest = min(lowest, power)
+            share, further = power / before, radau - length
+            if before < math.inf:
+                radau = further / (least * further + share) if further > 0.0 else 1.0 / least
+            bound = self._widest * math.sqrt(radau * power)
             curvature = power + apart - share * share * curvature
             if curvature < LOST * (power + apart):  # nothing but rounding is left of it: begin anew
-                share, curvature = 0.0, power + apart
-            if curvature <= 0.0:  # the residual itself is rounding
-                bound, length = self._widest * math.sqrt(math.fsum(recent) + power), 0.0
+                share, curvature, radau = 0.0, power + apart, 1.0 / least
+            if curvature <= 0.0 or power > GROWN * lowest:  # the residual itself is rounding
+                length = 0.0
                 break
             before, length = power, power / curvature
             recent.append(length * power)
             energy += length * power
-            if len(recent) == DELAY:
-                error = math.sqrt(math.fsum(recent))
-                bound = error * self._widest
-                if bound < tol or error < relative * math.sqrt(energy):
-                    break
+            if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
+                break
         self._walks.run(partial(self._finish, share, length))
         if not math.isfinite(length):
             self._forget()
         return bound
+
+    def _least_eigenvalue(self) -> float:
+        """No eigenvalue of M^-1 A is below this: A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
+        return float(1.0 / (1.0 + np.bincount(self._chain, self.diagonal * self._variance).max(initial=0.0)))
 
     def _factor(self) -> None:
         kernels, walks = self._kernels, self._walks

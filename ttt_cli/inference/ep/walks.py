@@ -59,6 +59,16 @@ class Walks:
         self._spans = [(0, middle), (middle, nodes)][: min(len(slices), 2)]
         self.later = crossing(previous, [(first, first + middle, first + nodes) for first in self._firsts])
 
+    def before_games(self) -> tuple[NDArray[np.intp], Vector]:
+        """The first variable of the chain of each, and how uncertain each is before a game is seen, points squared."""
+        begins = self.previous < 0
+        first = np.where(begins, np.arange(len(begins)), self.previous)
+        variance = np.where(begins, 0.0, self.variance)
+        while (further := first[first] != first).any():
+            variance[further] += variance[first[further]]
+            first = first[first]
+        return first, variance + 1.0 / self.prior_precision[first]
+
     def inward(self, half: int) -> list[Way]:
         """The ways of a half towards the middle."""
         return self._ways(half, back=half == 1)
