@@ -22,6 +22,7 @@ from tests.support.handmade import write_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.errors import RunError
 from ttt_cli.periods import period_of
+from ttt_cli.runs import session, untrusted
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.schema import LABELS
@@ -266,6 +267,30 @@ def test_all_of_it_in_little_memory_and_no_file_opened(here: Path, port: int) ->
     assert trace.count(".ttt") >= len(chosen)
     touched = {name for name in re.findall(rf'"({here}/[^"]*)"', trace) if ".ttt" not in name}
     assert not touched
+
+
+def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
+    here: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+    for check in (untrusted.check_catalog, untrusted.check_numbers):
+        monkeypatch.setattr(
+            session,
+            check.__name__,
+            lambda *args, check=check: (checked.append(check.__name__), check(*args))[1],
+        )
+    write_small_run(here / "x.ttt")
+    for _ in range(2):
+        open_run(here / "x.ttt").query("FROM players")
+    both = ["check_catalog", "check_numbers"]
+    assert checked == ["check_catalog", *both]  # the first: of what was written, before it took its place
+    evil_run(here, port, "span_without_end")
+    with pytest.raises(RunError):
+        open_run(here / "x.ttt").query("FROM players")
+    assert checked[3:] == ["check_catalog", *both]
+    with pytest.raises(RunError):
+        open_run(here / "x.ttt").query("FROM players")
+    assert checked[6:] == both
 
 
 @pytest.mark.parametrize("period", LABELS)

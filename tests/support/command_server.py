@@ -1,12 +1,12 @@
 """The command `ttt` without its start: a process that has the libraries loaded forks for every command.
 
 `Server.folder` holds an executable `ttt` that hands its arguments, folder, environment and the three standard
-streams over and ends with the command's exit code. Libraries of others and the kernels are loaded before the fork;
-whatever else of `ttt_cli` a command needs, it imports anew each time, as a process of its own would.
+streams over and ends with the command's exit code. All modules are loaded before the fork, and none has run anything.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -85,12 +85,15 @@ def serve(listener: socket.socket) -> None:
 
 
 def _load() -> None:
-    import ttt_cli.kernels
+    import ttt_cli
 
     for name in LIBRARIES:
         import_module(name)
-    for module in walk_packages(ttt_cli.kernels.__path__, f"{ttt_cli.kernels.__name__}."):
-        import_module(module.name)
+    for module in walk_packages(ttt_cli.__path__, f"{ttt_cli.__name__}."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    gc.collect()
+    gc.freeze()
 
 
 def _answer(line: socket.socket) -> None:
@@ -145,3 +148,4 @@ def _text(number: int, mode: Literal["r", "w"]) -> TextIOWrapper:
 
 if __name__ == "__main__":
     serve(socket.socket(fileno=int(sys.argv[1])))
+    os._exit(0)  # with a word from DuckDB about each of its types otherwise

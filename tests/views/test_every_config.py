@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -74,28 +73,26 @@ pytestmark = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def run_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], Path]]:
-    """The run of a config and a history: fitted once, and held open, which makes the next opening quick."""
+def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
+    """The run of a config and a history: fitted once."""
     folder = tmp_path_factory.mktemp("runs")
     (folder / "games.csv").write_text(UNRATED, encoding="utf-8")
-    with ExitStack() as held:
 
-        @cache
-        def fitted(config: str, history: str) -> Path:
-            path = folder / f"{config} {history}.ttt"
-            with pytest.MonkeyPatch.context() as patch:
-                patch.chdir(folder)
-                arguments = [*HISTORIES[history].arguments, "-c", config, "-o", str(path), "-q"]
-                assert main.run(["fit", *arguments]) == 0
-            meta = open_run(path).meta
-            if has_evidence(meta):
-                other = "prior_sd=200/300" if "prior_sd" in meta.params else "draw_margin=80/120"
-                grid = f"white_advantage=0/30,{other}"
-                assert main.run(["evidence", "--grid", grid, "-r", str(path), "-q", "--jobs", "1"]) == 0
-            held.enter_context(open_run(path))
-            return path
+    @cache
+    def fitted(config: str, history: str) -> Path:
+        path = folder / f"{config} {history}.ttt"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            arguments = [*HISTORIES[history].arguments, "-c", config, "-o", str(path), "-q"]
+            assert main.run(["fit", *arguments]) == 0
+        meta = open_run(path).meta
+        if has_evidence(meta):
+            other = "prior_sd=200/300" if "prior_sd" in meta.params else "draw_margin=80/120"
+            grid = f"white_advantage=0/30,{other}"
+            assert main.run(["evidence", "--grid", grid, "-r", str(path), "-q", "--jobs", "1"]) == 0
+        return path
 
-        yield fitted
+    return fitted
 
 
 @pytest.mark.parametrize("view", TABLES)
