@@ -1,4 +1,4 @@
-"""How fast tables are read: CSV by compiled code, by the standard library and by DuckDB, then whole files of each kind.
+"""How fast tables are read: CSV by pyarrow, by the standard library and by DuckDB, then whole files of each kind.
 
 Each line is measured in a process of its own, loading of modules included: seconds on the clock and of the processor,
 megabytes and rows per second of the processor, peak memory.
@@ -104,7 +104,7 @@ def pieces(path: Path) -> Iterator[bytes]:
         yield from iter(lambda: file.read(1 << 18), b"")
 
 
-def by_compiled_code(path: Path) -> int:
+def by_pyarrow(path: Path) -> int:
     return batches(path, 1)
 
 
@@ -127,7 +127,7 @@ def by_duckdb(path: Path) -> int:
 
 
 ALTERNATIVES: dict[str, Callable[[Path], int]] = {
-    "records of a CSV, compiled code": by_compiled_code,
+    "records of a CSV, pyarrow": by_pyarrow,
     "records of a CSV, standard library": by_standard_library,
     "columns of a CSV, DuckDB": by_duckdb,
 }

@@ -10,7 +10,7 @@ import pytest
 
 from ttt_cli.games.ingest import Collector
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.coded import Coded
+from ttt_cli.reading.column import ByteStrings, Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.scanner import Scanner
@@ -59,16 +59,16 @@ def test_a_longer_stream_takes_no_more_memory(
 
 def gathered() -> FileRecords:
     """Records as the compiled scanner hands them over, in batches."""
-    words = [b"", b"1-0", b"1858", b"x", *(b"player %d" % number for number in range(PLAYERS))]
+    words = ByteStrings.of([b"", b"1-0", b"1858", b"x", *(b"player %d" % n for n in range(PLAYERS))])
     chance = np.random.default_rng(1)
     numbers = np.arange(4, len(words), dtype=np.int32)
     records = FileRecords("x")
     for start in range(0, RECORDS, 8192):
         white = chance.choice(numbers, 8192)
         black = 4 + (white + chance.integers(1, PLAYERS, 8192, np.int32) - 4) % PLAYERS
-        one = {code: Coded(words, np.full(8192, code, np.int32)) for code in range(4)}
+        one = {code: Column(np.full(8192, code, np.int32), words) for code in range(4)}
         lines, moves = np.arange(start, start + 8192) * 20, chance.integers(1, 2**62, 8192)
-        players = Coded(words, white), Coded(words, black)
+        players = Column(white, words), Column(black, words)
         further = {"event": one[3], "site": one[0], "round": one[0]}
         records.add(Batch(lines, one[2], *players, one[1], further=further, moves=moves))
     return records

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.coded import Coded
+from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.scanner import Scanner
@@ -30,7 +30,7 @@ def batch(*rows: tuple[str, str, str, str, str], words: list[str] | None = None)
     if words is not None:
         words += dict.fromkeys(value for row in rows for value in row if value not in words)
         columns = [
-            Coded(words, np.array([words.index(str(value)) for value in column], np.int32))
+            Column(np.array([words.index(str(value)) for value in column], np.int32), words)
             for column in columns
         ]
     return Batch(range(len(rows)), *columns[:4], further={"event": columns[4]})  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from ttt_cli.games.validate import Judged, told
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED, FAULT, SAME_PLAYER
 from ttt_cli.reading.detect import Kind
 from ttt_cli.reading.file_records import FileRecords
-from ttt_cli.reading.growing import counts_of
+from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.reports import FileReport, Problem
 
 _DEFAULT: Final = DataConfig()

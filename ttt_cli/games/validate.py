@@ -27,7 +27,7 @@ from ttt_cli.reading.batches import (
 )
 from ttt_cli.reading.decode import text_of, texts_of
 from ttt_cli.reading.file_records import MOST_NOTES, FileRecords
-from ttt_cli.reading.growing import counts_of
+from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.values.match_scores import NO_TALLY, cap_factor, games_text, tally_of
 from ttt_cli.reading.values.results import parse_results
 

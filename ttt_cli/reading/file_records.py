@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, Batch, Note
-from ttt_cli.reading.coded import Coded, Codes
-from ttt_cli.reading.growing import Growing, narrow
+from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
+from ttt_cli.reading.growable import GrowableCodes, narrow
 from ttt_cli.reading.values.results import ResultKind
 
 Ids = NDArray[np.int32]
@@ -19,51 +19,44 @@ Ids = NDArray[np.int32]
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
 MOST_NOTES: Final = 200_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records looked at at a time
-_NOTHING: Final = (b"",)  # the words of a column that is not there
+_NOTHING: Final = (b"",)  # the values of a column that is not there
 
 
-class Interner(dict[Hashable, int]):
-    """Numbers distinct values in the order in which they are first asked for."""
-
-    def __missing__(self, value: Hashable) -> int:
-        number = self[value] = len(self)
-        return number
-
-    def ids(self, values: Sequence[Hashable]) -> Ids:
-        """The numbers of values, shape (n,)."""
-        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
-
-
-class _Column:
+class _SharedColumn:
     """One column, or several that share their values."""
 
     def __init__(self) -> None:
-        self._known = Interner()
-        self._words: Sequence[Hashable] | None = None  # what all codes are numbers of; None: of `_known`
-        self._codes: dict[str, Growing] = {}
+        self._own = Dictionary[Hashable]()
+        self._shared: Sequence[Hashable] | None = None  # what all codes are numbers of; None: of `_own`
+        self._codes: dict[str, GrowableCodes] = {}
         self._values: Sequence[Hashable] | None = None  # once these are what codes are numbers of
 
     def add(self, name: str, values: Sequence[Hashable]) -> None:
-        words = values.words if isinstance(values, Coded) else None
+        column = values if isinstance(values, Column) else None
+        shared = column.values if column is not None and isinstance(column.values, ByteStrings) else None
         if not any(map(len, self._codes.values())):
-            self._words = words
-        elif words is not self._words:
+            self._shared = shared
+        elif shared is not self._shared:
             self._renumber()
-            values, words = list(values), None
-        codes = values.codes if isinstance(values, Coded) and words is not None else self._known.ids(values)
-        self._codes.setdefault(name, Growing()).add(codes)
+        if column is None:
+            codes: Codes = self._own.ids(values)
+        elif self._shared is None:
+            codes = self._own.ids(column.values)[column.codes]
+        else:
+            codes = column.codes
+        self._codes.setdefault(name, GrowableCodes()).add(codes)
         self._values = None
 
     def values(self) -> Sequence[Hashable]:
         """The distinct values in the order in which they first come, in one column after the other."""
         if self._values is None:
-            words = list(self._known) if self._words is None else self._words
-            chosen = _by_first_place([codes.seen() for codes in self._codes.values()], len(words))
-            number = np.zeros(len(words), np.int32)
+            values = self._own.values if self._shared is None else self._shared
+            chosen = _by_first_place([codes.seen() for codes in self._codes.values()], len(values))
+            number = np.zeros(len(values), np.int32)
             number[chosen] = np.arange(len(chosen))
             for codes in self._codes.values():
                 codes.renumber(number)
-            self._words = self._values = Coded(words, chosen)
+            self._shared = self._values = Column(chosen, values)
         return self._values
 
     def ids(self, name: str) -> Ids:
@@ -83,12 +76,12 @@ class _Column:
         return codes.whole()
 
     def _renumber(self) -> None:
-        """Make all codes numbers of `_known`."""
-        if self._words is not None:
-            number = self._known.ids(self._words)
+        """Make all codes numbers of `_own`."""
+        if self._shared is not None:
+            number = self._own.ids(self._shared)
             for codes in self._codes.values():
                 codes.renumber(number)
-            self._words = None
+            self._shared = None
 
 
 class FileRecords:
@@ -106,10 +99,10 @@ class FileRecords:
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0
-        self._lines = Growing()
-        self._moves = Growing(np.int64)
-        names = _Column()
-        self._columns = {DATES: _Column(), WHITES: names, BLACKS: names, RESULTS: _Column()}
+        self._lines = GrowableCodes()
+        self._moves = GrowableCodes(np.int64)
+        names = _SharedColumn()
+        self._columns = {DATES: _SharedColumn(), WHITES: names, BLACKS: names, RESULTS: _SharedColumn()}
         self._further: list[str] = []
 
     def __len__(self) -> int:
@@ -224,15 +217,15 @@ class FileRecords:
         return self._moves.whole().view(np.int64)
 
 
-def _missing(name: str, count: int) -> _Column:
-    column = _Column()
+def _missing(name: str, count: int) -> _SharedColumn:
+    column = _SharedColumn()
     if count:
         column.add(name, _nothing(count))
     return column
 
 
-def _nothing(count: int) -> Coded:
-    return Coded(_NOTHING, np.zeros(count, np.int32))
+def _nothing(count: int) -> Column[bytes]:
+    return Column(np.zeros(count, np.int32), _NOTHING)
 
 
 def _by_first_place(columns: Sequence[Codes], words: int) -> Codes:

@@ -7,19 +7,28 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.kernels.compile import flat, kernel
-from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, FEN, RESULT, SET_UP_WORD, SETUP, TAGS, USUAL, VARIANT
+from ttt_cli.kernels.scanning.pgn_fields import (
+    COLUMNS,
+    FEN,
+    RESULT,
+    SET_UP_NUMBER,
+    SETUP,
+    TAGS,
+    USUAL,
+    VARIANT,
+)
 from ttt_cli.kernels.scanning.pgn_moves import RESULTS, read_moves
 from ttt_cli.kernels.scanning.pgn_tags import CAREFUL, DONE, TAGS_LIMIT, names_players, read_tags
 from ttt_cli.kernels.scanning.strings import hash_of, number_of, same_bytes
 
 # Why scanning stopped, besides INCOMPLETE and CAREFUL.
 ROWS_FULL: Final = 3
-WORDS_FULL: Final = 4
+STRINGS_FULL: Final = 4
 
-POSITION, LINE, ROWS, UNSETTLED, WORDS = range(5)  # of `state`
+POSITION, LINE, ROWS, UNSETTLED, STRINGS = range(5)  # of `state`
 NO_TAG: Final = 8  # added to the code of a result when there was no Result tag
 
-_RESULT_LETTERS: Final = np.frombuffer(b"".join(RESULTS), np.uint8)
+_RESULT_BYTES: Final = np.frombuffer(b"".join(RESULTS), np.uint8)
 _RESULT_STARTS: Final = np.cumsum([0, *map(len, RESULTS)])
 _USUAL: Final = np.frombuffer(USUAL, np.uint8)
 _ONE, _UNKNOWN = b"1?"
@@ -29,11 +38,11 @@ _ONE, _UNKNOWN = b"1?"
 def _agrees(data, start, stop, code):
     """Whether the Result tag at `data[start:stop]` is the result of that code."""
     first, last = _RESULT_STARTS[code], _RESULT_STARTS[code + 1]
-    return start >= 0 and same_bytes(data, start, stop, _RESULT_LETTERS, first, last)
+    return start >= 0 and same_bytes(data, start, stop, _RESULT_BYTES, first, last)
 
 
 @flat
-def _letters_in(spans):
+def _bytes_in(spans):
     """How many bytes the values of a game take."""
     count = 0
     for tag in range(COLUMNS):
@@ -55,8 +64,8 @@ def _set_up(data, spans):
 
 
 @flat
-def _number_values(data, spans, known, codes, row, count, slots, starts, letters):
-    """Fill row `row` of `codes` with the numbers of a game's values; returns how many words there are then.
+def _number_values(data, spans, known, codes, row, count, slots, starts, characters):
+    """Fill row `row` of `codes` with the numbers of a game's values; returns how many strings there are then.
 
     `known` (COLUMNS, 3) are start, end and number of the last value of each column, which is often the next one too.
     """
@@ -68,12 +77,12 @@ def _number_values(data, spans, known, codes, row, count, slots, starts, letters
                 code = np.int32(known[column, 2])
             else:
                 word = hash_of(data, start, stop)
-                code = number_of(data, start, stop, word, count, slots, starts, letters)
+                code = number_of(data, start, stop, word, count, slots, starts, characters)
                 count += code == count
                 known[column, 0], known[column, 1], known[column, 2] = start, stop, code
         codes[row, column] = code
     if codes[row, VARIANT] == 0 and _set_up(data, spans):
-        codes[row, VARIANT] = SET_UP_WORD
+        codes[row, VARIANT] = SET_UP_NUMBER
     return count
 
 
@@ -81,15 +90,15 @@ def _number_values(data, spans, known, codes, row, count, slots, starts, letters
     "int64(Array(uint8, 1, 'C', True), uint8[::1], uint8[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1],"
     " int64[:, ::1], int64[::1], int64[::1], uint8[::1])"
 )
-def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, starts, letters):
+def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, starts, characters):
     """Read games from `data[state[POSITION]:]`, where a tag begins in line `state[LINE]`.
 
     `marks` (n,) are those of `data` (see `pgn_marks`), `room` (n + 8,) is for the letters of moves. Of each game row
     `state[ROWS]` of `lines` (n,) gets its first line, of `moves` (n,) the hash of its moves, and of `codes` (n,
-    COLUMNS) the numbers of its tags' values among the words of `slots` to `letters` (see `pgn_words`), 0 being the
-    empty word and SET_UP_WORD that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves end with
+    COLUMNS) the numbers of its tags' values among the strings of `slots` to `characters` (see `strings`), 0 being the
+    empty string and SET_UP_NUMBER that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves end with
     another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up to date.
-    Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, CAREFUL, ROWS_FULL or WORDS_FULL.
+    Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, CAREFUL, ROWS_FULL or STRINGS_FULL.
     """
     end = len(data)
     spans, ahead = np.empty((TAGS, 2), np.int64), np.empty((TAGS, 2), np.int64)
@@ -112,13 +121,13 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
             status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
         if status != DONE:
             return status
-        row, words = state[ROWS], state[WORDS]
+        row, count = state[ROWS], state[STRINGS]
         if row == len(lines):
             return ROWS_FULL
-        if words + COLUMNS >= len(starts) or starts[words] + _letters_in(spans) > len(letters):
-            return WORDS_FULL
+        if count + COLUMNS >= len(starts) or starts[count] + _bytes_in(spans) > len(characters):
+            return STRINGS_FULL
         lines[row], moves[row] = state[LINE], code
-        state[WORDS] = _number_values(data, spans, known, codes, row, words, slots, starts, letters)
+        state[STRINGS] = _number_values(data, spans, known, codes, row, count, slots, starts, characters)
         if result > 0 and not _agrees(data, spans[RESULT, 0], spans[RESULT, 1], result):
             unsettled[state[UNSETTLED], 0] = row
             unsettled[state[UNSETTLED], 1] = result if spans[RESULT, 0] >= 0 else result + NO_TAG

@@ -14,5 +14,5 @@ NAMES: Final = (
 )
 USUAL: Final = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"  # the position at the start, as in FEN
 SET_UP: Final = b"set-up"  # the variant of a game from another one
-SET_UP_WORD: Final = 1  # its number among the words of a file
+SET_UP_NUMBER: Final = 1  # its number among the strings of a file
 TAG_LIMIT: Final = 1 << 16  # bytes that a tag may take

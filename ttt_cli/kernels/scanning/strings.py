@@ -1,7 +1,8 @@
 """Distinct byte strings numbered in the order in which they are met: a hash table in arrays.
 
-Word k is `letters` from `starts[k]` to `starts[k + 1]`. A slot is -1 where it is free, else the upper half of a word's
-hash and, as the lower half, its number; there is a power of two of them. Who calls makes sure that there is room.
+String k is `characters` from `starts[k]` to `starts[k + 1]`. A slot is -1 where it is free, else the upper half of the
+hash of a string and, as the lower half, its number; there is a power of two of them. Who calls makes sure that there
+is room.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _word_at(data, start, stop):
 
 @flat
 def hash_of(data, start, stop):
-    """The hash of the word at `data[start:stop]`."""
+    """The hash of the string at `data[start:stop]`."""
     code = stop - start
     for first in range(start, stop, _WORD):
         code = (code ^ _word_at(data, first, stop)) * _MULTIPLIER
@@ -58,37 +59,20 @@ def same_bytes(data, start, stop, other, first, last):
 
 
 @flat
-def first_entry(code, slots):
-    """What is in the first slot that a word of that hash may have."""
-    return slots[code & (len(slots) - 1)]
-
-
-@flat
-def word_of(code, entry, slots):
-    """The first word whose hash has the same upper half, -1 if there is none; `entry` is what `first_entry` gave."""
-    mask = len(slots) - 1
-    slot = code & mask
-    while entry != _FREE and entry >> 32 != code >> 32:
-        slot = (slot + 1) & mask
-        entry = slots[slot]
-    return np.int32(entry)
-
-
-@flat
-def number_of(data, start, stop, code, count, slots, starts, letters):
-    """The number of the word at `data[start:stop]` with that hash; `count`, how many there were, if it is a new one."""
+def number_of(data, start, stop, code, count, slots, starts, characters):
+    """The number of the string at `data[start:stop]` with that hash; `count`, how many there were, if it is new."""
     mask = len(slots) - 1
     slot = code & mask
     while slots[slot] != _FREE:
         word = np.int32(slots[slot])
         alike = slots[slot] >> 32 == code >> 32
-        if alike and same_bytes(data, start, stop, letters, starts[word], starts[word + 1]):
+        if alike and same_bytes(data, start, stop, characters, starts[word], starts[word + 1]):
             return word
         slot = (slot + 1) & mask
     slots[slot] = _entry(code, count)
     first = starts[count]
     for i in range(stop - start):
-        letters[first + i] = data[start + i]
+        characters[first + i] = data[start + i]
     starts[count + 1] = first + stop - start
     return np.int32(count)
 
@@ -98,18 +82,26 @@ def _entry(code, number):
     return code & ~_LOWER_HALF | number
 
 
-@kernel("int32(Array(uint8, 1, 'C', True), int64, int64[::1], int64[::1], uint8[::1])")
-def number_word(word, count, slots, starts, letters):
-    """The number of one word; `count`, how many there were, if it is a new one."""
-    return number_of(word, 0, len(word), hash_of(word, 0, len(word)), count, slots, starts, letters)
+@kernel(
+    "int64(Array(uint8, 1, 'C', True), Array(int64, 1, 'C', True), int32[::1], int64, int64[::1], int64[::1],"
+    " uint8[::1])"
+)
+def number_strings(data, bounds, numbers, count, slots, starts, characters):
+    """Fill `numbers` (n,) with those of `data` from `bounds[k]` to `bounds[k + 1]`; returns how many there are then."""
+    for k in range(len(numbers)):
+        start, stop = bounds[k], bounds[k + 1]
+        code = hash_of(data, start, stop)
+        numbers[k] = number_of(data, start, stop, code, count, slots, starts, characters)
+        count += numbers[k] == count
+    return count
 
 
 @kernel("void(int64, int64[::1], int64[::1], uint8[::1])")
-def fill_slots(count, slots, starts, letters):
-    """Put the first `count` words into free slots."""
+def fill_slots(count, slots, starts, characters):
+    """Put the first `count` strings into free slots."""
     mask = len(slots) - 1
     for word in range(count):
-        code = hash_of(letters, starts[word], starts[word + 1])
+        code = hash_of(characters, starts[word], starts[word + 1])
         slot = code & mask
         while slots[slot] != _FREE:
             slot = (slot + 1) & mask

@@ -1,4 +1,4 @@
-"""Columns put together: rows of text and numbers of words make the same records."""
+"""Columns put together: rows of text and dictionary-encoded columns make the same records."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.reading.coded import Coded
-from ttt_cli.reading.formats.tabular.coded_join import CodedJoin
-from ttt_cli.reading.formats.tabular.columns import join_rows, make_batch
+from ttt_cli.reading.column import Column
+from ttt_cli.reading.formats.tabular.columns import joined, make_batch
 from ttt_cli.reading.formats.tabular.layout import Layout
 
 ROWS = [("1858", "6", "A", "B", "7.5", "10", "", "x"), ("1858", "", "C", "D", "1", "", "1-0", "y")]
@@ -20,7 +19,7 @@ WHOLE = {"games": 5, "event": 7}
 
 def batch_of(layout: Layout, rows: Sequence[tuple[str, ...]]) -> list[tuple[object, ...]]:
     columns = dict(enumerate(zip(*rows, strict=True)))
-    batch = make_batch(layout, range(len(rows)), columns, join_rows)
+    batch = make_batch(layout, range(len(rows)), columns)
     columns_of = [batch.dates, batch.whites, batch.blacks, batch.results, batch.weights or [None] * len(rows)]
     return list(zip(*columns_of, *batch.further.values(), strict=True))
 
@@ -59,26 +58,20 @@ def test_records_of_a_layout(layout: Layout, expected: list[tuple[object, ...]])
 @given(st.lists(st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=8), max_size=4))
 def test_numbers_are_joined_as_rows_are(batches: list[list[tuple[int, int, int]]]) -> None:
     words = ["", "a", "b", "c"]
-    join = CodedJoin()
     for rows in batches:
         codes = np.array(rows, np.int32).reshape(-1, 3).T
-        columns = [Coded(words, column) for column in codes]
+        columns = [Column(column, words) for column in codes]
         for make in (tuple, "-".join):
             for parts in (columns, columns[:2], columns[1:]):
-                joined = join(make, parts)  # type: ignore[arg-type]
-                assert isinstance(joined, Coded)
-                assert list(joined) == [make(row) for row in zip(*parts, strict=True)]  # type: ignore[operator]
+                one = joined(make, parts)  # type: ignore[arg-type]
+                assert isinstance(one, Column)
+                assert list(one) == [make(row) for row in zip(*parts, strict=True)]  # type: ignore[operator]
 
 
 def test_each_combination_is_made_once() -> None:
     made = []
-    join = CodedJoin()
-    first, second = (
-        Coded(["a", "b"], np.zeros(9, np.int32)),
-        Coded(["a", "b"], np.arange(9, dtype=np.int32) % 2),
-    )
-    for _ in range(3):
-        joined = join(made.append, [first, second])  # type: ignore[arg-type]
+    columns = [Column(codes, ["a", "b"]) for codes in (np.zeros(9, np.int32), np.arange(9) % 2)]
+    one = joined(made.append, columns)  # type: ignore[arg-type]
     assert made == [("a", "a"), ("a", "b")]
-    assert isinstance(joined, Coded)
-    assert joined.codes.tolist() == [0, 1] * 4 + [0]
+    assert isinstance(one, Column)
+    assert one.codes.tolist() == [0, 1] * 4 + [0]

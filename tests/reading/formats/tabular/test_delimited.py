@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.formats.tabular import delimited
+from ttt_cli.reading.formats.tabular import delimited, lines
 from ttt_cli.reading.formats.tabular.delimited import find_delimiter, read_delimited
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES
 from ttt_cli.reading.text import HEAD
@@ -111,8 +111,8 @@ def test_a_table_longer_than_the_sample() -> None:
 
 
 def test_a_line_too_long_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "LINE_LIMIT", 1000)
-    monkeypatch.setattr(delimited, "BLOCK", 500)
+    monkeypatch.setattr(lines, "LINE_LIMIT", 1000)
+    monkeypatch.setattr(lines, "BLOCK", 500)
     good, long = "1858,A,B,1-0\n", "x" * 5000 + "\n"
     rows, rejects = read(HEADER + good + long + good + long.strip())
     assert [row[0] for row in rows] == [2, 4]

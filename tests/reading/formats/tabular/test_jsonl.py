@@ -1,4 +1,4 @@
-"""Files of JSON objects as records; compiled code says what the standard library says."""
+"""Files of JSON objects as records; what is cut by pyarrow is what the standard library says."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.decode import text_of
-from ttt_cli.reading.formats.tabular import cutting
+from ttt_cli.reading.formats.tabular import arrow, jsonl_arrow
 from ttt_cli.reading.formats.tabular.columns import Table
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch, read_jsonl
-from ttt_cli.reading.formats.tabular.jsonl_large import ObjectScanner, scan_objects
+from ttt_cli.reading.formats.tabular.jsonl_arrow import LargeObjectReader, read_large_objects
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.streams import DamagedInputError
 
@@ -61,6 +61,13 @@ LINES = (
         "\x0b",
     ),
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_lines_are_cut_too() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonl_arrow, "ALIKE", 1)
+        yield
 
 
 def rows_of(*batches: Batch) -> tuple[Rows, list[Note]]:
@@ -128,18 +135,18 @@ def test_no_objects_at_all() -> None:
 
 
 def both(content: str | bytes, cuts: Sequence[int] = ()) -> int:
-    """Lines read with care, after compiled code has said what the standard library says."""
+    """Lines left to the standard library, after both readers have said the same."""
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     ends = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     blocks = [data[a:b] for a, b in pairwise(ends) if a < b]
     expected = as_batch(one_per_line(data.split(b"\n"), 1), KEYS, LAYOUT)
-    assert rows_of(*scan_objects(iter(blocks), KEYS, LAYOUT)) == rows_of(expected)
-    scanner = ObjectScanner(KEYS, LAYOUT)
-    list(scanner.feed(data))
-    return scanner.careful
+    assert rows_of(*read_large_objects(iter(blocks), KEYS, LAYOUT)) == rows_of(expected)
+    reader = LargeObjectReader(KEYS, LAYOUT)
+    list(reader.feed(data))
+    return reader.slow
 
 
-def test_compiled_code_says_what_the_standard_library_says() -> None:
+def test_pyarrow_says_what_the_standard_library_says() -> None:
     chance = random.Random(1858)
     for lines in [[line] for line in LINES] + [chance.choices(LINES, k=8) for _ in range(20)]:
         both("\n".join([GAME, *lines, ""]), [chance.randrange(500) for _ in range(3)])
@@ -148,13 +155,15 @@ def test_compiled_code_says_what_the_standard_library_says() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *('{"date":"1858","white":"A"}', '\t{ "white" :\t"A" , "black":"Löwen thal" } \t', "{}", "{ }"),
+        *('{"date":"1858","white":"A"}', '\t{ "white" :\t"A" , "black":"Löwen thal" } \t', ""),
         *('{"date":1858,"result":0.5}', '{"result":-1,"date":-0.0}', '{"result":0.0001,"white":10.25}'),
         *('{"white":true,"black":false,"event":null}', '{"white":"A","white":"B","Black":"C"}'),
-        *('{"white":"L\udcf6wenthal"}', '{"event":"[x] {y}, : ","other":"z"}', ""),
+        *('{"white":"L\udcf6wenthal"}', '{"event":"[x] {y}, : ","other":"z"}', '{"":1}'),
+        *('{"date":-0}', '{"date":1.50}', '{"date":0.00001}', '{"date":123456789012}', '{"date":1e3}'),
+        *('{"date":NaN}', '{"date":-Infinity}', '{"date":1E999}'),
     ],
 )
-def test_what_the_compiled_code_reads_by_itself(line: str) -> None:
+def test_what_pyarrow_reads(line: str) -> None:
     assert both(f"{GAME}{line}\n{GAME}") == 0
     assert both(f"{GAME}{line}") == 0
 
@@ -162,9 +171,9 @@ def test_what_the_compiled_code_reads_by_itself(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *('{"white":"A\\n"}', '{"wh\\u0069te":"A"}', '{"event":{}}', '{"event":[1]}', '{"date":1e3}', " "),
-        *('{"date":-0}', '{"date":01}', '{"date":1.50}', '{"date":0.00001}', '{"date":1.}', '{"date":.5}'),
-        *('{"date":123456789012}', '{"date":+1}', '{"date":NaN}', '{"date":nul}', '{"date":truex}'),
+        *('{"white":"A\\n"}', '{"wh\\u0069te":"A"}', '{"event":{}}', '{"event":[1]}', " ", "{}", "{ }"),
+        *('{"date":01}', '{"date":1.}', '{"date":.5}', '{"date":+1}', '{"date":nul}', '{"date":truex}'),
+        *('{"date":1 2}', '{"date":}', '{"date":1,"white"}', '\ufeff{"date":1}', '{"date"::1}', '{"a":1}}'),
         *('{"white":"A",}', '{"white":"A"', '{"white" "A"}', '{"white":"A"}}', '{"white":"A"},', "[]", "{,}"),
         *('{"white":"A" "black":"B"}', '{white:"A"}', '{"white":}', '{"white"}', '{"', '{"white":"A'),
     ],
@@ -193,19 +202,18 @@ def test_keys_that_need_escapes_are_found() -> None:
     content = '{"date":1,"white":"A","black":"B","\\ud800":"1-0","a\\nb":"x","":"y"}\n{"":"z","a\nb":"w"}\n'
     data = content.encode()
     expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
-    assert rows_of(*scan_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
+    assert rows_of(*read_large_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
 
 
 def test_a_quote_in_a_key_is_no_key_that_ends_there() -> None:
     keys = ["date", "white", "black", "result", 'a"b', "event"]
     data = b'{"date":1,"white":"A","black":"B","result":"1-0","a"b":"x"}\n{"a\\"b":"y"}\n'
     expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
-    assert rows_of(*scan_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
+    assert rows_of(*read_large_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
 
 
-def test_more_objects_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "ROWS_AT_ONCE", 8)
-    monkeypatch.setattr(cutting, "BLOCK", 1000)
+def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow, "BLOCK", 1000)
     assert both((GAME + OTHER) * 50, range(0, 9000, 77)) == 50
 
 

@@ -17,9 +17,9 @@ from ttt_cli.kernels.scanning.pgn import (
     POSITION,
     ROWS,
     ROWS_FULL,
+    STRINGS,
+    STRINGS_FULL,
     UNSETTLED,
-    WORDS,
-    WORDS_FULL,
     scan_games,
 )
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, RESULT, SET_UP
@@ -27,12 +27,12 @@ from ttt_cli.kernels.scanning.pgn_marks import GROUP, mark_bytes
 from ttt_cli.kernels.scanning.pgn_moves import RESULTS
 from ttt_cli.kernels.scanning.pgn_tags import CAREFUL
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.coded import Coded
+from ttt_cli.reading.column import ByteStrings, Column
 from ttt_cli.reading.file_records import Ids
 from ttt_cli.reading.formats.pgn.letters import hash_moves
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.formats.pgn.tags import tag_batch
-from ttt_cli.reading.interned import Words
+from ttt_cli.reading.interned import InternedStrings
 
 _ROWS_AT_ONCE: Final = 1 << 13
 _NOTES_AT_ONCE: Final = 1 << 13  # that are held back
@@ -75,8 +75,8 @@ class CompiledScanner(Scanner):
     def __init__(self) -> None:
         super().__init__()
         self.careful = 0
-        self._words = Words()
-        self._words.number(SET_UP)
+        self._strings = InternedStrings()
+        self._strings.number(SET_UP)
         self._state = np.zeros(5, np.int64)
         self._room = _Rows.empty(_ROWS_AT_ONCE)
         self._unsettled = np.empty((_ROWS_AT_ONCE, 2), np.int64)
@@ -87,8 +87,8 @@ class CompiledScanner(Scanner):
         view = _Marked.of(data)
         while position < len(data):
             status, position = (CAREFUL, position) if self._doubtful else self._run(view, position)
-            if status == WORDS_FULL:
-                self._words.grow()
+            if status == STRINGS_FULL:
+                self._strings.grow()
             elif status == ROWS_FULL:
                 self._set_aside()
             elif status == CAREFUL or final:
@@ -104,15 +104,15 @@ class CompiledScanner(Scanner):
 
     def _run(self, view: _Marked, position: int) -> tuple[int, int]:
         """Let the compiled code read on from a game; returns why and before which it stopped."""
-        state, words, codes = self._state, self._words, self._room.codes
-        state[POSITION], state[LINE], state[UNSETTLED], state[WORDS] = position, self._line, 0, len(words)
-        status = scan_games(*view, state, *self._room, self._unsettled, *words.arrays)
-        words.take(int(state[WORDS]))
+        state, strings, codes = self._state, self._strings, self._room.codes
+        state[POSITION], state[LINE], state[UNSETTLED], state[STRINGS] = position, self._line, 0, len(strings)
+        status = scan_games(*view, state, *self._room, self._unsettled, *strings.arrays)
+        strings.take(int(state[STRINGS]))
         self._counted, self._line = int(state[POSITION]), int(state[LINE])
         for row, code in self._unsettled[: state[UNSETTLED]].tolist():
-            tag = None if code >= NO_TAG else words[codes[row, RESULT]]
+            tag = None if code >= NO_TAG else strings[codes[row, RESULT]]
             result = self._settled(int(self._room.lines[row]), tag, RESULTS[code % NO_TAG])
-            codes[row, RESULT] = words.number(result)
+            codes[row, RESULT] = strings.number(result)
         return status, self._counted
 
     def _take_careful_rows(self) -> None:
@@ -125,7 +125,7 @@ class CompiledScanner(Scanner):
                 self._set_aside()
             row = self._state[ROWS]
             self._room.lines[row], self._room.moves[row] = careful.line, code
-            self._room.codes[row] = [self._words.number(value) for value in careful.values]
+            self._room.codes[row] = self._strings.ids(ByteStrings.of(careful.values))
             self._state[ROWS] += 1
         self._rows.clear()
 
@@ -144,6 +144,6 @@ class CompiledScanner(Scanner):
         (notes, rejects), self._notes, self._rejects = (self._notes, self._rejects), [], []
         for lines, moves, codes in parts:
             if len(lines) or notes or rejects:
-                columns = [Coded(self._words, column) for column in np.ascontiguousarray(codes.T)]
+                columns = [Column(column, self._strings) for column in np.ascontiguousarray(codes.T)]
                 yield tag_batch(lines, columns, notes, moves, rejects)
                 notes, rejects = [], []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ttt_cli.reading.coded import Coded
+    from ttt_cli.reading.column import Column
 
 _STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
 _NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line
@@ -96,7 +96,7 @@ def _set_up(tags: dict[bytes, bytes]) -> bool:
 
 def tag_batch(
     lines: Sequence[int] | NDArray[np.int64],
-    columns: Sequence[Sequence[bytes] | Coded],
+    columns: Sequence[Sequence[bytes] | Column[bytes]],
     notes: Sequence[Note],
     moves: NDArray[np.int64] | None,
     rejects: Sequence[Note] = (),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.coded import Coded
+from ttt_cli.reading.column import Column, Dictionary
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -45,7 +45,7 @@ class TextColumns:
 
     def __init__(self, connection: DuckDBPyConnection) -> None:
         self.connection = connection
-        self.number = _Numbers()
+        self._dictionary = Dictionary[str]()
 
     def codes(self, relation: str, texts: Sequence[str]) -> list[NDArray[np.int32]]:
         """Each row's number for each of the SQL expressions `texts`, which are never NULL; rows keep their order."""
@@ -53,27 +53,14 @@ class TextColumns:
         distinct = " UNION ".join(f"SELECT {text} AS word FROM {relation}" for text in texts)
         run(f"CREATE OR REPLACE TYPE words AS ENUM (SELECT word FROM ({distinct}) ORDER BY word)")
         found = run("SELECT unnest(enum_range(NULL::words))").fetchall()
-        plain = (word.replace("\0", "") if "\0" in word else word for (word,) in found)
-        numbers = np.fromiter(map(self.number.__getitem__, plain), np.int32, len(found))
+        numbers = self._dictionary.ids(word.replace("\0", "") for (word,) in found)
         listed = ", ".join(f"enum_code(({text})::words)::INTEGER AS c{i}" for i, text in enumerate(texts))
         columns = run(f"SELECT {listed} FROM {relation}").fetchnumpy()
         return [numbers[columns[f"c{i}"]] for i in range(len(texts))]
 
-    def coded(self, codes: NDArray[np.int32]) -> Coded:
+    def column(self, codes: NDArray[np.int32]) -> Column[str]:
         """A column of these numbers."""
-        return Coded(self.number.words, codes)
-
-
-class _Numbers(dict[str, int]):
-    """The number of each of `words`; a new word gets the next one."""
-
-    def __init__(self) -> None:
-        self.words: list[str] = []
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self.words)
-        self.words.append(word)
-        return number
+        return Column(codes, self._dictionary.values)
 
 
 def quoted(name: str) -> str:

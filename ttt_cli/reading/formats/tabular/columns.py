@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading.column import Column
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.values.results import ResultKind, match_result, match_scores
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-Column = Sequence[Hashable]
+Values = Sequence[Hashable]
 Parts = tuple[Hashable, ...]
-Join = Callable[[Callable[[Parts], Hashable], Sequence[Column]], Column]
+Pairs = NDArray[np.int64]
 
 
 class Table(NamedTuple):
@@ -28,22 +29,18 @@ class Table(NamedTuple):
 def make_batch(
     layout: Layout,
     lines: Sequence[int] | NDArray[np.int64],
-    columns: Mapping[int, Column],
-    join: Join,
+    columns: Mapping[int, Values],
     rejects: Sequence[Note] = (),
 ) -> Batch:
-    """The records whose columns are given by their index in the layout.
-
-    `join(make, parts)` makes one column of several: `make` of the values that each row has in them.
-    """
+    """The records whose columns are given by their index in the layout."""
     dates = [columns[index] for index in layout.date]
     outcome = [columns[index] for index in layout.outcome]
     return Batch(
         lines=lines,
-        dates=dates[0] if len(dates) == 1 else join(tuple, dates),
+        dates=dates[0] if len(dates) == 1 else joined(tuple, dates),
         whites=columns[layout.white],
         blacks=columns[layout.black],
-        results=outcome[0] if len(outcome) == 1 else join(result_maker(layout), outcome),
+        results=outcome[0] if len(outcome) == 1 else joined(result_maker(layout), outcome),
         weights=None if layout.weight is None else columns[layout.weight],
         rejects=rejects,
         further={name: columns[index] for name, index in layout.further.items()},
@@ -57,10 +54,20 @@ def result_maker(layout: Layout) -> Callable[[Parts], Hashable]:
     return _whole_match if layout.result else _match
 
 
-def join_rows(make: Callable[[Parts], Hashable], columns: Sequence[Column]) -> Column:
-    """As `make_batch` wants it, row by row."""
-    rows = zip(*columns, strict=True)
-    return list(rows) if make is tuple else list(map(make, rows))
+def joined(make: Callable[[Parts], Hashable], columns: Sequence[Values]) -> Values:
+    """One column of several: `make` of each row's values, once for each combination of dictionary-encoded ones."""
+    codes = [column.codes.astype(np.int64) for column in columns if isinstance(column, Column)]
+    if len(codes) < len(columns):
+        rows = zip(*columns, strict=True)
+        return list(rows) if make is tuple else list(map(make, rows))
+    _, first, inverse = np.unique(reduce(_paired, codes), return_index=True, return_inverse=True)
+    return Column(inverse, [make(tuple(column[row] for column in columns)) for row in first.tolist()])
+
+
+def _paired(left: Pairs, right: Pairs) -> Pairs:
+    """Numbers of the pairs of numbers below 2**31."""
+    _, inverse = np.unique(left << 32 | right, return_inverse=True)
+    return np.asarray(inverse, np.int64)
 
 
 def _match(parts: Parts) -> Hashable:

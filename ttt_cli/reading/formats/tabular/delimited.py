@@ -5,23 +5,23 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.batches import DROPPED, TOO_LONG, Batch, Note
-from ttt_cli.reading.formats.tabular.columns import Table, join_rows, make_batch
+from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading.formats.tabular.columns import Table, make_batch
 from ttt_cli.reading.formats.tabular.layout import Layout, find_layout
+from ttt_cli.reading.formats.tabular.lines import long_line, pieces, whole_lines
 from ttt_cli.reading.formats.tabular.table_rows import Row, RowReader
-from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek
+from ttt_cli.reading.text import HEAD, LARGE, peek
 
 DELIMITERS: Final = (",", "\t", ";", "|")
-LINE_LIMIT: Final = 1 << 20  # bytes
 
 
 def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 8) -> Table:
     """Open a table given as blocks with LF line ends; the first block holds the sample that tells its layout.
 
-    Tables of `large` bytes or more are read by compiled code, which says the same.
+    Tables of `large` bytes or more are read with pyarrow, and said to hold the same.
     Raises ConfigError and DataError when its columns cannot be told (see `find_layout`).
     """
     first = next(blocks, b"")
@@ -32,14 +32,9 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: 
     head, blocks = peek(chain([first], blocks), large)
     if len(head) < large or not delimiter.isascii() or delimiter in '"\n':
         return Table(layout.kind, read_rows(pieces(blocks), delimiter, layout))
-    from ttt_cli.reading.formats.tabular.delimited_compiled import scan_rows
+    from ttt_cli.reading.formats.tabular.delimited_arrow import read_large_rows
 
-    return Table(layout.kind, scan_rows(pieces(blocks), delimiter, layout))
-
-
-def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes, no more than BLOCK at a time."""
-    return (block[start : start + BLOCK] for block in blocks for start in range(0, len(block), BLOCK))
+    return Table(layout.kind, read_large_rows(pieces(blocks), delimiter, layout))
 
 
 def _sample(first: bytes) -> tuple[list[str], list[str]]:
@@ -60,40 +55,6 @@ def find_delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=merit)
 
 
-class Lines(NamedTuple):
-    """Whole lines; the `final` ones may end otherwise. One that is too long is `long`, and empty."""
-
-    data: bytes
-    final: bool = False
-    long: bool = False
-
-
-def whole_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
-    """The same bytes cut behind the ends of lines, without those of more than LINE_LIMIT bytes."""
-    rest, long = b"", False
-    for block in blocks:
-        start = block.find(b"\n") if long else 0
-        if start < 0:
-            continue
-        if long:
-            yield Lines(b"\n", long=True)
-            start, long = start + 1, False
-        data = rest + block[start:] if start else rest + block
-        cut = data.rfind(b"\n") + 1
-        yield Lines(data[:cut])
-        rest = data[cut:]
-        if len(rest) > LINE_LIMIT:
-            rest, long = b"", True
-    if long:
-        yield Lines(b"\n", long=True)
-    yield Lines(rest, final=True)
-
-
-def long_line(number: int) -> Note:
-    """The account of a line that is too long."""
-    return Note(number, TOO_LONG, f"a line of more than {LINE_LIMIT >> 10:,} KB", DROPPED)
-
-
 def read_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
     """The records of a table given as blocks; where they are cut makes no difference."""
     splitter = _Splitter(RowReader(delimiter, layout.width))
@@ -112,7 +73,7 @@ def read_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterat
 
 def _batch(layout: Layout, numbers: Sequence[int], rows: list[Row], rejects: list[Note]) -> Batch:
     columns = list(zip(*rows, strict=True)) or [()] * layout.width
-    return make_batch(layout, numbers, dict(enumerate(columns)), join_rows, rejects)
+    return make_batch(layout, numbers, dict(enumerate(columns)), rejects)
 
 
 class _Splitter:

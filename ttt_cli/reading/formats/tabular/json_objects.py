@@ -129,6 +129,15 @@ def as_text(value: object) -> str:
     )
 
 
+def scalar_in(text: str) -> str | None:
+    """The text of a value that is neither string nor object, None when there is no such value."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return as_text(value)
+
+
 def _first_wins(pairs: list[tuple[str, Any]]) -> Object:
     found = dict(pairs)
     return found if len(found) == len(pairs) else dict(reversed(pairs))

@@ -9,8 +9,7 @@ from typing import Final
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.columns import Table, join_rows, make_batch
-from ttt_cli.reading.formats.tabular.delimited import long_line, pieces, whole_lines
+from ttt_cli.reading.formats.tabular.columns import Table, make_batch
 from ttt_cli.reading.formats.tabular.json_objects import (
     Object,
     Objects,
@@ -20,6 +19,7 @@ from ttt_cli.reading.formats.tabular.json_objects import (
     one_per_line,
 )
 from ttt_cli.reading.formats.tabular.layout import Layout, find_layout
+from ttt_cli.reading.formats.tabular.lines import long_line, pieces, whole_lines
 from ttt_cli.reading.streams import DamagedInputError
 from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek
 
@@ -34,15 +34,19 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
     """Open a file of JSON objects given as blocks with LF line ends.
 
     Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of `large` bytes or more
-    with an object on each line are read by compiled code, others by the standard library.
+    with an object on each line are read with pyarrow, others by the standard library.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
     head, blocks = peek(blocks, large)
     lined = is_lined(head[:HEAD])
     if lined and len(head) >= large:
-        from ttt_cli.reading.formats.tabular.jsonl_large import read_large
+        from ttt_cli.reading.formats.tabular.jsonl_arrow import read_large_objects
 
-        return read_large(head, blocks, data, name)
+        lines = head[:KEYS_SAMPLE].split(b"\n", KEYS_OBJECTS)[:KEYS_OBJECTS]
+        sample = [one for _, one in one_per_line(lines, 1).found]
+        keys = keys_of(sample)
+        layout = layout_of(keys, sample, data, name)
+        return Table(layout.kind, read_large_objects(blocks, keys, layout))
     found_in = _lines(pieces(blocks)) if lined else one_after_the_other(pieces(blocks), name)
     first, rest = _beginning(found_in, KEYS_SAMPLE // BLOCK if len(head) < large else 0)
     found = [one for objects in first for _, one in objects.found]
@@ -50,7 +54,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
         raise DataError(
             "holds no JSON objects", where=name, hint='a game is {"date": ..., "white": ..., ...}'
         )
-    keys = list(dict.fromkeys(key for one in found for key in one))
+    keys = keys_of(found)
     layout = layout_of(keys, found, data, name)
     return Table(layout.kind, (as_batch(objects, keys, layout) for objects in chain(first, rest)))
 
@@ -98,6 +102,11 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
         number += len(lines)
 
 
+def keys_of(objects: Iterable[Object]) -> list[str]:
+    """All keys in the order in which they first come."""
+    return list(dict.fromkeys(key for one in objects for key in one))
+
+
 def layout_of(keys: list[str], sample: list[Object], data: DataConfig, name: str) -> Layout:
     """Which key is which column."""
     if len(keys) > _MOST_KEYS:
@@ -111,4 +120,4 @@ def as_batch(objects: Objects, keys: list[str], layout: Layout) -> Batch:
     """Objects as records; a key that is missing is an empty text."""
     found = [one for _, one in objects.found]
     columns = {index: [as_text(one.get(keys[index])) for one in found] for index in layout.used}
-    return make_batch(layout, [line for line, _ in objects.found], columns, join_rows, objects.rejects)
+    return make_batch(layout, [line for line, _ in objects.found], columns, objects.rejects)

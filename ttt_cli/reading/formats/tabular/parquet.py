@@ -9,7 +9,6 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.reading.formats.tabular.coded_join import CodedJoin
 from ttt_cli.reading.formats.tabular.columnar import TextColumns, first_line, literal, quoted, spool, workshop
 from ttt_cli.reading.formats.tabular.columns import Table, make_batch
 from ttt_cli.reading.formats.tabular.layout import find_layout
@@ -53,9 +52,9 @@ def _read(connection: DuckDBPyConnection, relation: str, data: DataConfig, name:
         return Table(layout.kind, iter(()))
     columns = TextColumns(connection)
     codes = columns.codes(relation, [texts[index] for index in layout.used])
-    coded = {index: columns.coded(column) for index, column in zip(layout.used, codes, strict=True)}
+    used = {index: columns.column(column) for index, column in zip(layout.used, codes, strict=True)}
     lines = np.arange(1, 1 + len(codes[0]))
-    return Table(layout.kind, iter([make_batch(layout, lines, coded, CodedJoin())]))
+    return Table(layout.kind, iter([make_batch(layout, lines, used)]))
 
 
 def text_of_type(column: str, kind: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.reading.growing import Growing, counts_of, narrow, narrowest
+from ttt_cli.reading.growable import GrowableCodes, counts_of, narrow, narrowest
 
 NUMBERS = st.one_of(st.integers(0, 255), st.integers(0, 70_000), st.integers(0, 2**40))
 PARTS = st.lists(st.lists(NUMBERS, max_size=20), max_size=6)
@@ -18,7 +18,7 @@ PARTS = st.lists(st.lists(NUMBERS, max_size=20), max_size=6)
 @given(PARTS, st.integers(0, 5), st.integers(0, 5))
 def test_numbers_come_back(parts: list[list[int]], shown: int, pickled: int) -> None:
     """Whatever was shown or handed over in between."""
-    column = Growing()
+    column = GrowableCodes()
     kept = []
     for place, part in enumerate(parts):
         column.add(np.array(part, np.int64))
@@ -35,7 +35,7 @@ def test_numbers_come_back(parts: list[list[int]], shown: int, pickled: int) -> 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.lists(NUMBERS, min_size=10, max_size=10), st.booleans())
 def test_renumbered(codes: list[int], numbers: list[int], shown: bool) -> None:
-    column = Growing()
+    column = GrowableCodes()
     column.add(np.array(codes, np.int64))
     before = column.whole() if shown else None
     column.renumber(np.array(numbers))
@@ -50,7 +50,7 @@ def test_renumbered(codes: list[int], numbers: list[int], shown: bool) -> None:
     [(0, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4), (2**31 - 1, 4), (2**31, 8)],
 )
 def test_few_bytes(largest: int, bytes_each: int) -> None:
-    column = Growing()
+    column = GrowableCodes()
     column.add(np.array([largest, 0]))
     for _ in range(2000):
         column.add(np.zeros(10, np.uint8))
@@ -60,7 +60,7 @@ def test_few_bytes(largest: int, bytes_each: int) -> None:
 
 
 def test_hashes_keep_their_sign() -> None:
-    column = Growing(np.int64)
+    column = GrowableCodes(np.int64)
     column.add(np.array([-5, 2**62]))
     assert column.whole().tolist() == [-5, 2**62]
 

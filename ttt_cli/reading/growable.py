@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.reading.coded import Codes
+from ttt_cli.reading.column import Codes
 
 _LEAST: Final = 1 << 12  # numbers there is room for at first
 _PIECE: Final = 1 << 20  # numbers looked at at a time
 
 
-class Growing:
+class GrowableCodes:
     """Numbers one after the other, none below 0, in the fewest bytes that hold them; or of the `dtype` given."""
 
     def __init__(self, dtype: type[np.integer[Any]] | None = None) -> None:

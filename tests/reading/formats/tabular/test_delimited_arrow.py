@@ -1,4 +1,4 @@
-"""Compiled code says of tables what the reader of text says, and seldom needs it."""
+"""pyarrow says of tables what the reader of text says, and seldom leaves it a row."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.decode import text_of
-from ttt_cli.reading.formats.tabular import cutting
+from ttt_cli.reading.formats.tabular import arrow
 from ttt_cli.reading.formats.tabular.delimited import read_delimited, read_rows
-from ttt_cli.reading.formats.tabular.delimited_compiled import Scanner, scan_rows
+from ttt_cli.reading.formats.tabular.delimited_arrow import LargeTableReader, read_large_rows
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES
 from ttt_cli.reading.streams import DamagedInputError
@@ -73,14 +73,16 @@ def plain(value: object) -> object:
 
 
 def both(content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN, delimiter: str = ",") -> int:
-    """Rows read with care, after both readers have said the same."""
+    """Rows left to the reader of text, after both readers have said the same."""
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     ends = [0, *sorted(cuts), len(data)]
     blocks = [data[a:b] for a, b in pairwise(ends) if a < b]
-    assert said(scan_rows(iter(blocks), delimiter, layout)) == said(read_rows([data], delimiter, layout))
-    scanner = Scanner(delimiter, layout)
-    list(scanner.feed(data, final=True))
-    return scanner.careful
+    assert said(read_large_rows(iter(blocks), delimiter, layout)) == said(
+        read_rows([data], delimiter, layout)
+    )
+    reader = LargeTableReader(delimiter, layout)
+    list(reader.feed(data, final=True))
+    return reader.slow
 
 
 @pytest.mark.parametrize(
@@ -88,20 +90,23 @@ def both(content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN,
     [
         "1858,A,B,1-0\n1859,C,D,0-1",
         '1858,"Morphy, Paul",B,1-0\n\n1859,"","D",0-1\n',
-        "1858,A \"B\" C,'D',1-0\n",
+        "1858,A,'D',1-0\n",
+        '1858,"A ""B""","""",""""""\n1858,A,"a,""b"",c",1-0\n',
         ",,,\n\n\n1858, A ,B\t,1-0\n",
         "1858,Löwenthal,B,½-½\n1858,L\udcf6wenthal,B,1-0\n",
         "1858,A\x0bB\x85,C\u2028,1-0\n",
     ],
 )
-def test_what_the_compiled_code_reads_by_itself(rows: str) -> None:
+def test_what_pyarrow_reads(rows: str) -> None:
     assert both(HEADER + rows) == 0
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        '1858,"A ""B""",C,1-0',
+        '1858,A "B" C,D,1-0',
+        '1858,A""B,C,1-0',
+        "\ufeff1858,A,B,1-0",
         '1858,"A\nB",C,1-0',
         "1858,A,B",
         "1858,A,B,1-0,x",
@@ -142,9 +147,9 @@ def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
 
 
 def test_more_rows_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "ROWS_AT_ONCE", 8)
+    monkeypatch.setattr(arrow, "BLOCK", 1 << 12)
     rows = [f"1858,player {number:0400},B,1-0\n" for number in range(20_000)]
-    odd = '1858,"A ""B""",C,1-0\n' * 20
+    odd = '1858,A "B",C,1-0\n' * 20
     assert both(HEADER + odd + "".join(rows) + odd) == 40
 
 
@@ -157,7 +162,7 @@ def test_what_came_before_damage_is_read() -> None:
         yield (HEADER + "1858,A,B,1-0\n1859,").encode()
         raise DamagedInputError("cut short")
 
-    batches = scan_rows(blocks(), ",", PLAIN)
+    batches = read_large_rows(blocks(), ",", PLAIN)
     assert [row[0] for row in said(iter([next(batches)]))[0]] == [2]
     with pytest.raises(DamagedInputError):
         next(batches)
@@ -167,11 +172,11 @@ def test_what_came_before_damage_is_read() -> None:
 def test_samples(path: Path) -> None:
     columns = ["date", "white", "black", "result"] if "unnamed" in path.name else None
     content, config = path.read_bytes(), DataConfig(columns=columns)
-    compiled, other = (
-        read_delimited(plain_blocks([content], None, path.name), config, path.name, large)
-        for large in (1, len(content) + 1)
+    large, other = (
+        read_delimited(plain_blocks([content], None, path.name), config, path.name, at)
+        for at in (1, len(content) + 1)
     )
-    assert said(compiled.batches) == said(other.batches)
+    assert said(large.batches) == said(other.batches)
 
 
 @pytest.mark.parametrize("name", ["historical_pre1942.csv.gz", "other/football_international_results.csv.gz"])

@@ -1,0 +1,106 @@
+"""Lines cut into dictionary-encoded columns by pyarrow, and the rows of a block put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv
+
+from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading.column import ByteStrings, Column
+from ttt_cli.reading.formats.tabular.columns import make_batch
+from ttt_cli.reading.formats.tabular.layout import Layout
+from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, whole_lines
+from ttt_cli.reading.interned import InternedStrings
+from ttt_cli.reading.text import gathered
+
+BLOCK: Final = 1 << 21  # bytes whose lines are cut at once
+MARK: Final = 0xEF  # begins the byte order mark, which pyarrow passes over
+_TEXT: Final = pa.dictionary(pa.int32(), pa.binary())
+
+Rows = tuple[
+    NDArray[np.int64], NDArray[np.int32]
+]  # lines, shape (n,), and codes of the used columns, (columns, n)
+
+
+def large_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
+    """As `whole_lines`, BLOCK bytes or a little more at a time."""
+    return whole_lines(gathered(blocks, BLOCK, BLOCK))
+
+
+def cut(
+    block: LineBlock,
+    chosen: NDArray[np.bool_],
+    delimiter: str,
+    width: int,
+    used: Sequence[int],
+    *,
+    quotes: bool,
+) -> list[Column[bytes]] | None:
+    """The `used` ones of the columns of the chosen lines; None when these are not rows of `width` fields each."""
+    names = [str(index) for index in range(width)]
+    kept = [names[index] for index in used]
+    lines = block.only(chosen)
+    if not lines:
+        return [Column(np.zeros(0, np.int32), ByteStrings.of(())) for _ in used]
+    try:
+        table = csv.read_csv(
+            pa.py_buffer(lines),
+            csv.ReadOptions(use_threads=False, column_names=names, block_size=len(lines) + 1),
+            csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(kept, _TEXT), include_columns=kept, check_utf8=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [_column(column) for column in table.columns] if len(table) == chosen.sum() else None
+
+
+def _column(column: pa.ChunkedArray) -> Column[bytes]:
+    array: Any = column.unify_dictionaries().combine_chunks()
+    _, bounds, characters = array.dictionary.buffers()
+    starts = np.frombuffer(bounds, np.int32, len(array.dictionary) + 1).astype(np.int64)
+    codes = np.frombuffer(array.indices.buffers()[1], np.int32, len(array))  # to_numpy() would load pandas
+    return Column(codes, ByteStrings(starts, np.frombuffer(characters or b"", np.uint8)))
+
+
+class Assembly:
+    """Makes batches of the rows of one block after the other; all strings of the file are interned together."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._strings = InternedStrings()
+
+    def codes(self, column: Column[bytes]) -> NDArray[np.int32]:
+        """The numbers of a column's strings in the file."""
+        assert isinstance(column.values, ByteStrings)
+        return self._strings.ids(column.values)[column.codes]
+
+    def rows(self, numbered: Sequence[tuple[int, Sequence[str]]]) -> Rows:
+        """Rows that were read line by line: where each begins, and its used fields."""
+        fields = [text.encode("utf-8", "surrogateescape") for _, row in numbered for text in row]
+        codes = self._strings.ids(ByteStrings.of(fields)).reshape(len(numbered), len(self._layout.used))
+        return np.array([line for line, _ in numbered], np.int64), codes.T
+
+    def batch(
+        self, parts: Sequence[Rows], rejects: Sequence[Note], *, header: bool = False
+    ) -> Iterator[Batch]:
+        """The rows in the order of their lines, if there are any or rejects; the first one may be a header."""
+        lines, codes = next(iter(parts)) if len(parts) == 1 else _in_order(parts)
+        if len(lines) > header or rejects:
+            columns = {
+                index: Column(column, self._strings)
+                for index, column in zip(self._layout.used, codes[:, int(header) :], strict=True)
+            }
+            yield make_batch(self._layout, lines[int(header) :], columns, rejects)
+
+
+def _in_order(parts: Sequence[Rows]) -> Rows:
+    lines = np.concatenate([lines for lines, _ in parts])
+    order = np.argsort(lines, kind="stable")
+    return lines[order], np.concatenate([codes for _, codes in parts], axis=1)[:, order]

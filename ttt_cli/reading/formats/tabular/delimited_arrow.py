@@ -1,0 +1,121 @@
+"""Large tables: pyarrow cuts the plain rows, the reader of text all others. It says exactly what `read_rows` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, cut, large_lines
+from ttt_cli.reading.formats.tabular.layout import Layout
+from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
+from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES, RowReader
+
+_LONGEST: Final = 1 << 16  # bytes of a line; the reader of text has a limit of its own for fields
+_LF, _QUOTE = b'\n"'
+
+Mask = NDArray[np.bool_]
+
+
+def read_large_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
+    """As `delimited.read_rows`, for a delimiter of one byte."""
+    reader = LargeTableReader(delimiter, layout)
+    for data, final, long in large_lines(blocks):
+        if long:
+            reader.reject_long()
+        yield from reader.feed(data, final=final)
+
+
+class LargeTableReader:
+    """Reads a table block by block; `slow` counts the rows that were left to the reader of text."""
+
+    def __init__(self, delimiter: str, layout: Layout) -> None:
+        self.slow = 0
+        self._delimiter = delimiter
+        self._layout = layout
+        self._reader = RowReader(delimiter, layout.width)
+        self._assembly = Assembly(layout)
+        self._line = 1  # of the next row
+        self._header = layout.header
+        self._open = b""  # a row that is not complete
+        self._beside_quotes = np.zeros(256, np.bool_)
+        self._beside_quotes[[_LF, _QUOTE, ord(delimiter)]] = True
+
+    def reject_long(self) -> None:
+        """The line that comes next was too long."""
+        self._reader.reject(long_line(self._line + self._open.count(b"\n")))
+
+    def feed(self, data: bytes, *, final: bool) -> Iterator[Batch]:
+        """The rows in whole lines; one that is not complete is kept back until there are more."""
+        data = self._open + data
+        block = LineBlock(data + b"\n" if final and data and not data.endswith(b"\n") else data)
+        plain, quotes = self._plain(block)
+        args = (self._delimiter, self._layout.width, self._layout.used)
+        columns = cut(block, plain, *args, quotes=True)
+        if columns is None:  # some rows are too short or too long
+            plain &= self._widths(block, quotes) == self._layout.width
+            columns = cut(block, plain, *args, quotes=True)
+        if columns is None:
+            plain[:] = False
+            columns = cut(block, plain, *args, quotes=True) or []
+        lines, left = np.flatnonzero(plain), plain.copy()
+        others, stop = self._read_slowly(block, left, final=final)
+        kept = left[lines]
+        codes = np.array([self._assembly.codes(column) for column in columns])[:, kept]
+        parts = [(self._line + lines[kept], codes), self._assembly.rows(others)]
+        header = self._header and any(len(numbers) for numbers, _ in parts)
+        self._header = self._header and not header
+        self._line += stop
+        self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
+        yield from self._assembly.batch(parts, self._reader.take_rejects(), header=header)
+
+    def _plain(self, block: LineBlock) -> tuple[Mask, NDArray[np.int64]]:
+        """Which lines hold a row as pyarrow and Python read it alike, and where the quotes of such lines stand.
+
+        Fields in quotes begin and end with theirs, quotes in them are doubled, and no other field holds any.
+        """
+        plain = (block.lengths > 0) & (block.lengths <= _LONGEST) & (block.bytes[block.starts] != MARK)
+        quotes = block.places(_QUOTE)
+        counts = block.counts(quotes)
+        uneven = counts % 2 > 0
+        if uneven.any():
+            quotes = quotes[np.repeat(~uneven, counts)]
+        opening, closing = quotes[::2], quotes[1::2]
+        apart = self._beside_quotes[block.bytes[opening - 1]] & self._beside_quotes[block.bytes[closing + 1]]
+        plain[uneven] = False
+        plain[block.lines_of(opening[~apart])] = False
+        return plain, quotes
+
+    def _widths(self, block: LineBlock, quotes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many fields plain lines have, shape (lines,)."""
+        delimiters = block.places(ord(self._delimiter))
+        return 1 + block.counts(delimiters[np.searchsorted(quotes, delimiters) % 2 == 0])
+
+    def _read_slowly(
+        self, block: LineBlock, left: Mask, *, final: bool
+    ) -> tuple[list[tuple[int, list[str]]], int]:
+        """Read what is not `left` to pyarrow, however it is written, and take from there what belongs to it.
+
+        Returns the used fields of rows with their lines, and the line before which all are complete.
+        """
+        rows: list[tuple[int, list[str]]] = []
+        reached = 0
+        for line in np.flatnonzero(~left & (block.lengths > 0)).tolist():
+            if line < reached:
+                continue
+            taken, row = self._reader.read(block.text(line, line + 1), 0, self._line + line, final=False)
+            if not taken:
+                lines = block.text(line, line + ROW_LINES)
+                taken, row = self._reader.read(lines, 0, self._line + line, final=final)
+            if not taken:
+                left[line:] = False
+                return rows, line
+            self.slow += 1
+            if row is not None:
+                rows.append((self._line + line, [row[index] for index in self._layout.used]))
+            reached = line + taken
+            left[line:reached] = False
+        return rows, len(block)
