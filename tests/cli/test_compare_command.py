@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -124,23 +125,28 @@ def test_a_lost_system_is_told_beside_the_others(here: Path, capsys: pytest.Capt
     assert main.run(["compare", "bad.yaml", *asked]) == 2
 
 
-def test_an_interrupt_shows_the_systems_that_are_done(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted\n"), (signal.SIGTERM, "")])
+def test_a_signal_shows_the_systems_that_are_done(
+    number: signal.Signals,
+    word: str,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     foresee = Forecaster.foresee
 
     def interrupted(forecaster: Forecaster, *args: int) -> object:
         if forecaster.model.NAME == "glicko":
-            raise KeyboardInterrupt
+            signal.raise_signal(number)
         return foresee(forecaster, *args)
 
     monkeypatch.setattr(Forecaster, "foresee", interrupted)
-    assert main.run(["compare", "elo", "glicko", "-f", "json"]) == 130
+    assert main.run(["compare", "elo", "glicko", "-f", "json"]) == 128 + number
     out, err = capsys.readouterr()
     assert [(row["system"], row["note"]) for row in json.loads(out)] == [
         ("elo", None), ("glicko", "interrupted before it was done"),
     ]  # fmt: skip
-    assert err.endswith("glicko: LOST: interrupted before it was done\n\ninterrupted\n")
+    assert err.endswith(f"glicko: LOST: interrupted before it was done\n\n{word}")
 
 
 def test_fits_that_do_not_converge_are_told_by_the_exit_code(

@@ -138,11 +138,7 @@ def test_a_signal_between_sweeps_leaves_the_old_run_and_nothing_else(
         return real_fit(*args, on_sweep=on, **rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ttt, "fit", signalled)
-    try:
-        ended = main.run(["fit", "games.csv", "-s", "solver.tol=1e-12"])
-    except SystemExit as error:
-        ended = error.code  # type: ignore[assignment]
-    assert ended == code
+    assert main.run(["fit", "games.csv", "-s", "solver.tol=1e-12"]) == code
     assert len(swept) == 2
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert names(here) == ["games.csv", "games.ttt"]

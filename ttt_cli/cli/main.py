@@ -126,7 +126,7 @@ def run(args: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _interrupted(signals[0]) if signals else _failed(error)
     except KeyboardInterrupt:
-        return _interrupted(signal.SIGINT)
+        return _interrupted(*signals[:1] or [signal.SIGINT])
     return code if isinstance(code, int) else 0
 
 

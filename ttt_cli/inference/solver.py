@@ -22,6 +22,7 @@ FIRST_DOUBT = 1.5  # the same of the only rate of a fit that came from nowhere
 RECENT = 4  # rates of which the largest counts
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
+CIRCLES = 50  # plain sweeps, of which one must have changed less than all before them, by a hundredth
 
 
 class Pace(IntEnum):
@@ -65,11 +66,12 @@ def iterate(
     joint solution is added. Until three rates agree, and where changes have grown, more than twice of it is taken.
     Unless a fit is `warm`, its first change comes from nowhere and makes no rate, and the next `settling` rates alone
     tell too little. A `warm` fit starts where rates are near their last.
-    Where a pace goes round in circles the next slower one takes over; plain sweeps end everywhere.
+    Where a pace goes round in circles the next slower one takes over; where plain sweeps do, nothing is left to try.
     Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
     rates: list[float] = []
+    plain: list[float] = []
     last = math.nan
     pace, since = (Pace.FAST if solver.accelerate else Pace.PLAIN), 0
     skipped = 0
@@ -88,6 +90,9 @@ def iterate(
         if pace and since > PATIENCE + 1 and math.prod(rates[-PATIENCE:]) > STALLED**PATIENCE:
             pace, since = Pace(pace - 1), 0
         last = result.change
+        plain.append(result.change + result.distance if pace is Pace.PLAIN else math.inf)
+        if min(plain[-CIRCLES:]) > 0.99 * min(plain[:-CIRCLES], default=math.inf):
+            break
     converged = remaining < solver.tol and skipped == 0
     return Status(converged, len(trace), remaining, skipped), tuple(trace)
 

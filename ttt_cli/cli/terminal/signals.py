@@ -13,14 +13,14 @@ _DEFAULTS: Final = (signal.SIG_DFL, signal.default_int_handler)
 
 @contextmanager
 def unwinding(heard: list[int]) -> Iterator[None]:
-    """Inside the block, being told to end (SIGINT, SIGTERM, SIGHUP) unwinds like an exit and leaves nothing behind.
+    """Inside the block, being told to end (SIGINT, SIGTERM, SIGHUP) unwinds as Ctrl-C does and leaves nothing behind.
 
     `heard` gets the signals that come, also where a library at work makes another error of them.
     """
 
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         heard.append(number)
-        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(exit_code(number))
+        raise KeyboardInterrupt
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     before = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}

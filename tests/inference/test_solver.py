@@ -1,0 +1,32 @@
+"""The loop over sweeps: when it ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.builders import make_games
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.inference.solver import Pace, Sweep, iterate
+from ttt_cli.systems import ttt, ttt_d
+from ttt_cli.timeline import build_timeline
+
+
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_sweeps_that_go_round_in_circles_at_every_pace_end(model):
+    """Sites used a million times answer to themselves for ever."""
+    timeline = build_timeline(make_games([(1850, "a", "b", 2, 1e6), (1851, "a", "b", 1, 1.0)]))
+    status = model.fit(timeline, model.Params(), SolverConfig()).status
+    assert not status.converged
+    assert status.sweeps < 100
+
+
+def test_plain_sweeps_go_on_while_they_still_change_less():
+    changes = iter(1000.0 * 0.999**k for k in range(10_000))
+
+    def sweep(pace: Pace) -> Sweep:
+        assert pace is Pace.PLAIN
+        return Sweep(next(changes))
+
+    status, trace = iterate(sweep, SolverConfig(accelerate=False, tol=100.0, max_sweeps=10_000), None)
+    assert status.converged
+    assert len(trace) > 5000
