@@ -2,14 +2,17 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.support.command_server import Server
+from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.kernel_cache import compile_kernels
+from ttt_cli.runs.run import Run, open_run
 
 settings.register_profile("ttt", deadline=None, derandomize=True)
 settings.load_profile("ttt")
@@ -42,6 +45,19 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"no real data at {DATA}")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
+    """Runs of some records, to be read only: each is written once."""
+
+    @cache
+    def made(*records: Record, further: str | None = None) -> Run:
+        place = tmp_path_factory.mktemp("small") / ("d.ttt" if further else "a.ttt")
+        write_small_run(place, records or RECORDS, further=further)
+        return open_run(place)
+
+    return made
 
 
 @pytest.fixture(scope="session")

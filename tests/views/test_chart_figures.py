@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,13 @@ from ttt_cli.views.charts.surface import step_of
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt")
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run()
 
 
 @pytest.fixture
-def margins(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "d.ttt", further="draw_margin")
-    return open_run(tmp_path / "d.ttt")
+def margins(small_run: Callable[..., Run]) -> Run:
+    return small_run(further="draw_margin")
 
 
 def layers(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
@@ -145,7 +144,9 @@ def test_a_top_that_nobody_fills_is_an_error(run: Run) -> None:
         make_figure(run, "top")
 
 
-def test_evidence_needs_a_stored_grid_and_marks_its_best(run: Run) -> None:
+def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    run = open_run(tmp_path / "a.ttt")
     with pytest.raises(LookupFailed, match="no evidence over two parameters"):
         make_figure(run, "evidence")
     run.store_evidence(

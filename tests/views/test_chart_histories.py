@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,8 @@ from ttt_cli.views.rankings.eligible import Eligible
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt")
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run()
 
 
 def test_histories_come_in_the_order_asked_for(run: Run) -> None:

@@ -1,16 +1,14 @@
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from tests.support.handmade import write_small_run
-from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.run import Run
 from ttt_cli.views.players.player import facts_line, player_view, shape_line
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt", further="draw_margin")
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run(further="draw_margin")
 
 
 def test_rows_are_the_players_periods_in_order(run: Run) -> None:

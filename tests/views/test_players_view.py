@@ -1,17 +1,16 @@
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
-from ttt_cli.runs.run import Run, open_run
+from tests.support.handmade import RECORDS
+from ttt_cli.runs.run import Run
 from ttt_cli.views.players.listing import players_rows
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(small_run: Callable[..., Run]) -> Run:
     more = [("1899", "Müller, Jörg", "O'Neil, Ann", "0-1"), ("1902", "Müller, Jörg", "O'Neil, Ann", "0-1")]
-    write_small_run(tmp_path / "a.ttt", [*RECORDS, *more])
-    return open_run(tmp_path / "a.ttt")
+    return small_run(*RECORDS, *more)
 
 
 def names(run: Run, *args: str, **limits: float) -> list[str]:

@@ -1,5 +1,6 @@
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -51,9 +52,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt")
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run()
 
 
 def test_the_page_is_whole_and_its_data_loads(run: Run) -> None:
@@ -137,7 +137,9 @@ def test_a_page_of_a_part_names_its_threshold(run: Run) -> None:
     assert re.search(r"with at least \d+ games; [12] others are in the run but not here", text)
 
 
-def test_a_stored_grid_is_carried_with_its_best(run: Run) -> None:
+def test_a_stored_grid_is_carried_with_its_best(tmp_path: Path) -> None:
+    write_small_run(tmp_path / "a.ttt")
+    run = open_run(tmp_path / "a.ttt")
     assert json.loads(Page(report_page(run)).scripts[0])["surface"] is None
     run.store_evidence(
         EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0)

@@ -33,19 +33,21 @@ FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 Skills = dict[tuple[str, str], tuple[float, float]]
 
 
-@pytest.fixture(params=["config", "option"])
-def asked(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+@pytest.fixture(scope="module", params=["config", "option"])
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What a command is given so that it shows ratings."""
+    place = tmp_path_factory.mktemp("scale") / "a.ttt"
     games = games_of(RECORDS, report=REPORT)
     timeline = build_timeline(games)
     anchors = [ANCHOR] if request.param == "config" else []
     config = CONFIG.model_copy(update={"scale": ScaleConfig(anchors=anchors)})
-    write_run(tmp_path / "a.ttt", games, timeline, replace(fit_of(timeline), elo_unit=UNIT), config)
-    return ["-r", str(tmp_path / "a.ttt"), *([] if anchors else ["--scale", ANCHOR])]
+    write_run(place, games, timeline, replace(fit_of(timeline), elo_unit=UNIT), config)
+    return ["-r", str(place), *([] if anchors else ["--scale", ANCHOR])]
 
 
-def ratings(asked: list[str]) -> Skills:
-    """What is right: from the points as they are stored."""
+@pytest.fixture(scope="module")
+def right(asked: list[str]) -> Skills:
+    """The ratings: from the points as they are stored."""
     with duckdb.connect(asked[1], read_only=True) as database:
         rows = database.execute(
             "SELECT player, period, mean, sd FROM skills_within(NULL, NULL, NULL)"
@@ -76,8 +78,9 @@ def shown(command: str, fmt: str, asked: list[str], out: Path) -> list[dict[str,
     ["export skills", "player Anderssen", "top --at 1860 --everyone", "top --peak --everyone", "top --leaders --each",
      "players", "export players"],
 )  # fmt: skip
-def test_every_command_shows_ratings(command: str, fmt: str, asked: list[str], tmp_path: Path) -> None:
-    right = ratings(asked)
+def test_every_command_shows_ratings(
+    command: str, fmt: str, asked: list[str], right: Skills, tmp_path: Path
+) -> None:
     rows = shown(command, fmt, asked, tmp_path)
     assert rows
     peaks = "peak_mean" in rows[0]
@@ -102,8 +105,7 @@ def test_tables_and_their_titles_agree(
     assert not re.search(r"\b10\d\d(\.\d+)?\b", out)  # points are 1000, 1001, ...
 
 
-def test_python_and_the_page_show_ratings(asked: list[str]) -> None:
-    right = ratings(asked)
+def test_python_and_the_page_show_ratings(asked: list[str], right: Skills) -> None:
     run = open_run(asked[1], asked[3:])
     for row in run.skills().itertuples():
         assert (row.mean, row.sd) == pytest.approx(right[row.player, row.period])

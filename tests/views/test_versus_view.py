@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,8 @@ LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt", [*RECORDS, LATER])
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run(*RECORDS, LATER)
 
 
 def facts(view: VersusView) -> dict:

@@ -1,9 +1,8 @@
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from tests.support.handmade import write_small_run
-from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.run import Run
 from ttt_cli.views.players.player import player_chart, player_games, player_view
 from ttt_cli.views.players.probability import Outcome, outcomes
 from ttt_cli.views.players.record import Played, best_period, games_of, record_rows, tally, upset_rows
@@ -12,9 +11,8 @@ MORPHY = "Morphy, Paul"
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt")
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run()
 
 
 def played(period: str, result: int, weight: float, opponent: float, chance: Outcome) -> Played:

@@ -1,14 +1,14 @@
 """Who is eligible: the limits, their defaults, and how many they leave out."""
 
 import math
+from collections.abc import Callable
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
 from tests.support.builders import fit_rows, make_games
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
-from ttt_cli.runs.run import Run, memory_run, open_run
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
+from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.rankings.eligible import (
     ACTIVE_YEARS,
@@ -33,9 +33,8 @@ GAPS = (
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt", GAPS)
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run(*GAPS)
 
 
 def monthly() -> Run:

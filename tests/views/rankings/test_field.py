@@ -1,10 +1,10 @@
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of, write_small_run
+from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.errors import LookupFailed
-from ttt_cli.runs.run import Run, memory_run, open_run
+from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.rankings.field import find_period
 
@@ -19,9 +19,8 @@ GAPS = (
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt", GAPS)
-    return open_run(tmp_path / "a.ttt")
+def run(small_run: Callable[..., Run]) -> Run:
+    return small_run(*GAPS)
 
 
 def monthly() -> Run:
