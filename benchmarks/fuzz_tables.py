@@ -22,10 +22,9 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import TttError
 from ttt_cli.games.read import read_records
 from ttt_cli.games.records import games_of
-from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import jsonl_arrow
-from ttt_cli.reading.formats.tabular.columns import Table
 from ttt_cli.reading.formats.tabular.delimited import read_delimited
 from ttt_cli.reading.formats.tabular.jsonl import is_lined, read_jsonl
 from ttt_cli.reading.text import plain_blocks

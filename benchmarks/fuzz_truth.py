@@ -28,7 +28,7 @@ from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.formats.tabular.delimited import read_delimited
 from ttt_cli.reading.formats.tabular.jsonl import read_jsonl
 from ttt_cli.reading.text import plain_blocks
@@ -176,7 +176,7 @@ def plain_pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
 
 
 READERS: dict[str, tuple[Callable[..., str], Callable[[Iterator[bytes]], Iterator[Batch]]]] = {
-    "PGN, scanner": (pgn_of, scan_pgn),
+    "PGN, scanner": (pgn_of, lambda blocks: Scanner().scan(blocks)),
     "PGN, compiled scanner": (pgn_of, _compiled),
     "PGN, python-chess": (plain_pgn_of, read_pgn_chess),
     "table, stdlib": (table_of, _table(read_delimited, 1 << 30)),

@@ -95,7 +95,9 @@ def test_a_large_table_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = read_games([io.BytesIO(content)])
     assert expected.report.dropped["bad row"] == 1
     read = delimited.read_delimited
-    monkeypatch.setattr(delimited, "read_delimited", lambda blocks, data, name: read(blocks, data, name, 1))
+    monkeypatch.setattr(
+        delimited, "read_delimited", lambda blocks, data, name, _: read(blocks, data, name, 1)
+    )
     games = read_games([io.BytesIO(content)])
     assert same(games, expected)
     assert (games.source_line == expected.source_line).all()

@@ -20,7 +20,7 @@ from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import plain_blocks
 
 Record = tuple[str, ...]
@@ -55,7 +55,7 @@ def by_lines(path: Path) -> list[Record]:
 
 def by_reader(path: Path, *, chess: bool = False) -> Iterator[Record]:
     blocks = plain_blocks([path.read_bytes()], None, path.name)
-    for batch in read_pgn_chess(blocks) if chess else scan_pgn(blocks):
+    for batch in read_pgn_chess(blocks) if chess else Scanner().scan(blocks):
         for row in zip(batch.dates, batch.whites, batch.blacks, batch.results, strict=True):
             yield tuple(value if isinstance(value, str) else decode(value) for value in row)  # type: ignore[arg-type]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.detect import is_parquet, recognise, refuse_foreign
+from ttt_cli.reading.detect import binary_format, recognise, refuse_foreign
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,15 @@ from ttt_cli.reading.detect import is_parquet, recognise, refuse_foreign
 )
 def test_kinds(head: bytes, name: str, kind: str) -> None:
     refuse_foreign(head, name, encoding=None)
-    assert recognise(head, name) == kind
+    assert recognise(head, name).kind == kind
 
 
 def test_parquet_is_no_foreign_binary() -> None:
     refuse_foreign(b"PAR1" + bytes(100), "games.parquet", encoding=None)
-    assert is_parquet(b"PAR1" + bytes(100))
-    assert not is_parquet(b"date,white\n")
+    found = binary_format(b"PAR1" + bytes(100))
+    assert found is not None
+    assert found.kind == "parquet"
+    assert binary_format(b"date,white\n") is None
 
 
 def test_neither() -> None:
@@ -76,4 +78,4 @@ def test_a_few_stray_bytes_are_no_binary_file() -> None:
 
 
 def test_a_long_blank_beginning_is_looked_at_once() -> None:
-    assert recognise(b"\n" * 50_000 + b"a,b\n", "games") == "csv"
+    assert recognise(b"\n" * 50_000 + b"a,b\n", "games").name == "csv"

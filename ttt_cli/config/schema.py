@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ttt_cli.config.section import Section
 from ttt_cli.config.selection import FilterConfig
+from ttt_cli.formats import FORMATS
 
 Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
@@ -39,7 +40,7 @@ class DataConfig(Section):
         Field(description="PGN through our tag scanner, or through python-chess"),
     ] = "scan"
     format: Annotated[
-        Literal["auto", "pgn", "csv", "tsv", "jsonl", "parquet"],
+        Literal["auto", *(form.name for form in FORMATS)],  # type: ignore[valid-type]
         Field(description="kind of input; auto: by content and name; tsv: csv with tabs"),
     ] = "auto"
     header: Annotated[

@@ -20,7 +20,6 @@ from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
 from ttt_cli.games.validate import Judged, told
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED, FAULT, SAME_PLAYER
-from ttt_cli.reading.detect import Kind
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.reports import FileReport, Problem
@@ -43,7 +42,7 @@ class Collector:
         self._files: list[FileReport] = []
         self._problems: list[Problem] = []
 
-    def add(self, records: FileRecords, kind: Kind, *, digest: str, size: int) -> FileReport:
+    def add(self, records: FileRecords, kind: str, *, digest: str, size: int) -> FileReport:
         """Judge the records of a file that has been read to its end; report on those that cannot be games.
 
         What names and filters do follows when all files have been read.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+ResultKind = Literal["text", "scores", "goals"]  # how results are written
 
 # Why a record is not used, in the order in which the first that applies is counted.
 BAD_ROW: Final = "bad row"
@@ -127,3 +129,10 @@ class Batch(NamedTuple):
     notes: Sequence[Note] = ()
     further: Mapping[str, Sequence[Hashable]] = MappingProxyType({})
     moves: NDArray[np.int64] | None = None
+
+
+class Table(NamedTuple):
+    """A file about to be read: how its results are written, and its records."""
+
+    kind: ResultKind
+    batches: Iterator[Batch]

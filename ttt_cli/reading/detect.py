@@ -7,13 +7,9 @@ from pathlib import PurePath
 from typing import Final, Literal
 
 from ttt_cli.errors import DataError
+from ttt_cli.formats import FORMATS, Format
 from ttt_cli.reading.text import strip_mark
 
-Kind = Literal["pgn", "csv", "jsonl", "parquet"]
-
-_TAG_FIRST: Final = re.compile(rb'(?:\s|[%;][^\n]*\n)*+\[[ \t]*[A-Za-z]\w*[ \t]*"')
-_TAG_LINE: Final = re.compile(rb'^[ \t]*(?:\xef\xbb\xbf)?\[[ \t]*[A-Za-z]\w*[ \t]+"[^\n]*\]', re.MULTILINE)
-_MOVETEXT: Final = re.compile(rb"\s*(?:\{[^}]*\}\s*)?1\.\s*(?:\.\.\s*)?[a-hKQRBNO]")
 _HTML: Final = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml|!--|script|svg)", re.IGNORECASE)
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _CONTAINERS: Final = {
@@ -28,18 +24,10 @@ _CONTAINERS: Final = {
 _HINT: Final = (
     "games are read from PGN, CSV or TSV, JSONL and Parquet, also packed with gzip, bzip2, xz or zstd"
 )
-_PARQUET: Final = b"PAR1"
-_OBJECT_FIRST: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*+"\s*:')
-_SUFFIXES: Final[dict[str, Kind]] = {
-    ".pgn": "pgn",
-    **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
-}
-_PARQUET_SUFFIXES: Final = frozenset({".parquet", ".pq"})
 _PACKED: Final = frozenset({".gz", ".bz2", ".xz", ".zst"})
 _ARCHIVES: Final = frozenset({".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst"})
 _OTHER_ARCHIVES: Final = frozenset({".7z", ".rar"})
-GAMES_SUFFIXES: Final = (*_SUFFIXES, *sorted(_PARQUET_SUFFIXES))
+GAMES_SUFFIXES: Final = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 
 Form = Literal["zip", "tar"]
 
@@ -49,7 +37,7 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
 
     With an `encoding`, which may be one of two bytes a character, control characters are no sign of that.
     """
-    if is_parquet(head):
+    if binary_format(head):
         return
     if not strip_mark(head).strip():
         raise DataError("is empty", where=name)
@@ -58,28 +46,22 @@ def refuse_foreign(head: bytes, name: str, *, encoding: str | None) -> None:
         raise DataError(f"is {foreign[0]}, not a file of games", where=name, hint=foreign[1])
 
 
-def is_parquet(head: bytes) -> bool:
-    """Whether the unpacked content begins as Parquet does."""
-    return head.startswith(_PARQUET)
+def binary_format(head: bytes) -> Format | None:
+    """The format of bytes that are no text, if the unpacked content surely is of one."""
+    return next((one for one in FORMATS if one.binary and one.begins and one.begins.match(head)), None)
 
 
-def recognise(head: bytes, name: str) -> Kind:
-    """Tell PGN, JSON objects and delimited tables apart by the beginning of the unpacked content.
-
-    `name` decides only when that does not. Raises DataError for what is none of them.
-    """
-    if _TAG_FIRST.match(head):
-        return "pgn"
-    if _OBJECT_FIRST.match(head):
-        return "jsonl"
-    named = _named(name)
-    if named:
-        return named
-    if _TAG_LINE.search(head) or _MOVETEXT.match(head):
-        return "pgn"
-    if any(mark in head for mark in (b",", b"\t", b";", b"|")):
-        return "csv"
-    raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_HINT)
+def recognise(head: bytes, name: str) -> Format:
+    """The format of text by its beginning, else by its name. Raises DataError when neither tells."""
+    formats = [one for one in FORMATS if not one.binary]
+    found = (
+        next((one for one in formats if one.begins and one.begins.match(head)), None)
+        or next((one for one in formats if _suffix(name) in one.suffixes), None)
+        or next((one for one in formats if one.holds and one.holds.search(head)), None)
+    )
+    if found is None:
+        raise DataError("holds neither PGN tags nor columns of a table", where=name, hint=_HINT)
+    return found
 
 
 def form_of(head: bytes) -> Form | None:
@@ -97,10 +79,6 @@ def named_as_games(name: str) -> bool:
 def named_as_archive(name: str) -> bool:
     """Whether a name is that of an archive, be it one that can be read or not."""
     return _suffix(name) in _ARCHIVES | _OTHER_ARCHIVES
-
-
-def _named(name: str) -> Kind | None:
-    return _SUFFIXES.get(_suffix(name))
 
 
 def _suffix(name: str) -> str:

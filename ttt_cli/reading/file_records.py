@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, Batch, Note
+from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, Batch, Note, ResultKind
 from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
 from ttt_cli.reading.growable import GrowableCodes, narrow
-from ttt_cli.reading.values.results import ResultKind
 
 Ids = NDArray[np.int32]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from typing import Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
+from ttt_cli.formats import FORMATS, Format
 from ttt_cli.progress import SILENT, Bar
 from ttt_cli.reading.archives import Member, members
-from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.detect import Kind, form_of, is_parquet, recognise, refuse_foreign
+from ttt_cli.reading.detect import binary_format, form_of, recognise, refuse_foreign
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.reports import Problem
 from ttt_cli.reading.sources import NO_GAMES, Source, skipped_file
 from ttt_cli.reading.streams import DamagedInputError, Input
 from ttt_cli.reading.text import HEAD, LARGE, marked_encoding, peek, plain_blocks
-from ttt_cli.reading.values.results import ResultKind
 
 _LOADED: Final = 1 << 16  # bytes from which compiled code is quicker once it is loaded
 
@@ -26,17 +26,17 @@ class FileRead(NamedTuple):
     """The records of one file; `digest` and `size` are of its bytes as stored."""
 
     records: FileRecords
-    kind: Kind
+    kind: str
     digest: str
     size: int
 
 
 class SourceReader:
-    """Reads sources one after the other; compiled code is used when they are `much`, or turn out to be."""
+    """Reads sources one after the other; heavy libraries are loaded when they are `much`, or turn out to be."""
 
     def __init__(self, data: DataConfig, *, much: bool = False) -> None:
         self._data = data
-        self._scanned = LARGE if much else 0  # bytes of PGN, of large files only the first
+        self._done = LARGE if much else 0  # bytes
 
     def read(self, source: Source, bar: Bar) -> Iterator[FileRead | Problem]:
         """The files of a source, and those passed over in it.
@@ -72,8 +72,10 @@ class SourceReader:
             if found:
                 return skipped_file(one.name, NO_GAMES, error.message)
             raise
-        kind, blocks = self._recognised(head, unpacked, one.name)
-        result_kind, batches = self._opened(kind, blocks, one.name)
+        form, blocks = self._recognised(head, unpacked, one.name)
+        module, _, function = form.read.partition(":")
+        large = max(_LOADED, LARGE - self._done)
+        result_kind, batches = getattr(import_module(module), function)(blocks, self._data, one.name, large)
         records = FileRecords(one.name, result_kind)
         try:
             for batch in batches:
@@ -85,43 +87,16 @@ class SourceReader:
             if error.where:
                 raise
             raise DataError(error.message, where=one.name, hint=error.hint) from error
-        return FileRead(records, kind, one.digest, one.count)
+        self._done += one.count
+        return FileRead(records, form.kind, one.digest, one.count)
 
-    def _recognised(self, head: bytes, unpacked: Iterator[bytes], name: str) -> tuple[Kind, Iterator[bytes]]:
-        """What the content is, and its blocks as the reader of that kind wants them."""
+    def _recognised(
+        self, head: bytes, unpacked: Iterator[bytes], name: str
+    ) -> tuple[Format, Iterator[bytes]]:
+        """What the content is, and its blocks as the reader of that format wants them."""
         data = self._data
-        if data.format == "parquet" or (data.format == "auto" and is_parquet(head)):
-            return "parquet", unpacked
+        named = next((form for form in FORMATS if form.name == data.format), None)
+        if (form := named or binary_format(head)) and form.binary:
+            return form, unpacked
         head, blocks = peek(plain_blocks(unpacked, data.encoding, name), HEAD)
-        if data.format == "auto":
-            return recognise(head[:HEAD], name), blocks
-        return "csv" if data.format == "tsv" else data.format, blocks
-
-    def _opened(self, kind: Kind, blocks: Iterator[bytes], name: str) -> tuple[ResultKind, Iterator[Batch]]:
-        data = self._data
-        if kind == "csv":
-            from ttt_cli.reading.formats.tabular.delimited import read_delimited
-
-            return read_delimited(blocks, data, name)
-        if kind == "jsonl":
-            from ttt_cli.reading.formats.tabular.jsonl import read_jsonl
-
-            return read_jsonl(blocks, data, name)
-        if kind == "parquet":
-            from ttt_cli.reading.formats.tabular.parquet import read_parquet
-
-            return read_parquet(blocks, data, name)
-        if data.reader == "chess":
-            from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-
-            return "text", read_pgn_chess(blocks)
-        return "text", self._scan(blocks)
-
-    def _scan(self, blocks: Iterator[bytes]) -> Iterator[Batch]:
-        """PGN by the compiled scanner if it, or what came before it, is large."""
-        from ttt_cli.reading.formats.pgn.scanner import scan_large_pgn
-
-        large = max(_LOADED, LARGE - self._scanned)
-        head, blocks = peek(blocks, large)
-        self._scanned += len(head)
-        return scan_large_pgn(blocks, large)
+        return named or recognise(head[:HEAD], name), blocks

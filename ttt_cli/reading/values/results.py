@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
-from ttt_cli.reading.batches import FORFEIT, NO_RESULT, UNKNOWN_RESULT
+from ttt_cli.reading.batches import FORFEIT, NO_RESULT, UNKNOWN_RESULT, ResultKind
 from ttt_cli.reading.decode import text_of
 
 Raw = TypeVar("Raw", bound=Hashable)
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or why there is none
-ResultKind = Literal["text", "scores", "goals"]
 
 _LOSS, _DRAW, _WIN = range(3)  # as in `table`
 _Pair = tuple[float, float]

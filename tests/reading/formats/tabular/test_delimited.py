@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.formats.tabular import delimited, lines
 from ttt_cli.reading.formats.tabular.delimited import find_delimiter, read_delimited
@@ -108,6 +109,11 @@ def test_a_table_longer_than_the_sample() -> None:
     rows, rejects = read(HEADER + "1858,A,B,1-0\n" * count, cuts=[2 * HEAD])
     assert [row[0] for row in rows] == list(range(2, count + 2))
     assert rejects == []
+
+
+def test_nothing_but_blanks() -> None:
+    with pytest.raises(DataError, match="is empty"):
+        read_delimited(iter(["\u2028 \n".encode()]), DataConfig(), "games.csv")
 
 
 def test_a_line_too_long_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow, jsonl_arrow
-from ttt_cli.reading.formats.tabular.columns import Table
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch, read_jsonl
 from ttt_cli.reading.formats.tabular.jsonl_arrow import LargeObjectReader, read_large_objects

@@ -11,7 +11,7 @@ import pytest
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.reading.formats.tabular.columns import Table
+from ttt_cli.reading.batches import Table
 from ttt_cli.reading.formats.tabular.parquet import read_parquet, text_of_type
 from ttt_cli.reading.streams import DamagedInputError
 

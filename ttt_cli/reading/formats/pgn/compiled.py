@@ -1,6 +1,6 @@
 """The PGN scanner for large files: compiled code reads the common games, the careful reader the others.
 
-It says exactly what `scan_pgn` says. Loading it takes longer than reading a small file.
+It says exactly what `Scanner` says. Loading it takes longer than reading a small file.
 """
 
 from __future__ import annotations

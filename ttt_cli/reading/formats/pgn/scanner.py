@@ -34,7 +34,6 @@ from ttt_cli.reading.formats.pgn.plain import plain_game
 from ttt_cli.reading.formats.pgn.sections import Part, rejected
 from ttt_cli.reading.formats.pgn.tags import Oddity, TagSection, read_tags, tag_batch, values_of
 from ttt_cli.reading.streams import DamagedInputError
-from ttt_cli.reading.text import LARGE, peek
 from ttt_cli.reading.values.results import parse_result
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
@@ -50,21 +49,6 @@ class Row(NamedTuple):
     line: int
     values: tuple[bytes, ...]
     moves: bytes
-
-
-def scan_pgn(blocks: Iterable[bytes]) -> Iterator[Batch]:
-    """Records of a PGN file given as blocks with LF line ends; where blocks are cut makes no difference."""
-    yield from Scanner().scan(blocks)
-
-
-def scan_large_pgn(blocks: Iterable[bytes], large: int = LARGE) -> Iterator[Batch]:
-    """As `scan_pgn`; with compiled code when there are `large` bytes or more."""
-    head, blocks = peek(blocks, large)
-    if len(head) < large:
-        return scan_pgn(blocks)
-    from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-
-    return CompiledScanner().scan(blocks)
 
 
 class Scanner:
@@ -84,7 +68,7 @@ class Scanner:
         self._rejects: list[Note] = []
 
     def scan(self, blocks: Iterable[bytes]) -> Iterator[Batch]:
-        """The records of all blocks; see `scan_pgn`."""
+        """The records of a PGN file given as blocks with LF line ends; where blocks are cut makes no difference."""
         try:
             for block in blocks:
                 yield from self._feed(block)

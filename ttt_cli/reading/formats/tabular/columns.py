@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +11,11 @@ from numpy.typing import NDArray
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.formats.tabular.layout import Layout
-from ttt_cli.reading.values.results import ResultKind, match_result, match_scores
+from ttt_cli.reading.values.results import match_result, match_scores
 
 Values = Sequence[Hashable]
 Parts = tuple[Hashable, ...]
 Pairs = NDArray[np.int64]
-
-
-class Table(NamedTuple):
-    """A table about to be read: how its results are written, and its records."""
-
-    kind: ResultKind
-    batches: Iterator[Batch]
 
 
 def make_batch(

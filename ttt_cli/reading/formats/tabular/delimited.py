@@ -8,8 +8,9 @@ from itertools import chain
 from typing import Final
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.formats.tabular.columns import Table, make_batch
+from ttt_cli.errors import DataError
+from ttt_cli.reading.batches import Batch, Note, Table
+from ttt_cli.reading.formats.tabular.columns import make_batch
 from ttt_cli.reading.formats.tabular.layout import Layout, find_layout
 from ttt_cli.reading.formats.tabular.lines import long_line, pieces, whole_lines
 from ttt_cli.reading.formats.tabular.table_rows import Row, RowReader
@@ -18,19 +19,22 @@ from ttt_cli.reading.text import HEAD, LARGE, peek
 DELIMITERS: Final = (",", "\t", ";", "|")
 
 
-def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 8) -> Table:
+def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE) -> Table:
     """Open a table given as blocks with LF line ends; the first block holds the sample that tells its layout.
 
-    Tables of `large` bytes or more are read with pyarrow, and said to hold the same.
+    Tables of an eighth of `large` bytes or more are read with pyarrow, to the same records.
     Raises ConfigError and DataError when its columns cannot be told (see `find_layout`).
     """
     first = next(blocks, b"")
     sample, complete = _sample(first)
+    if not sample:  # blanks that only Unicode knows
+        raise DataError("is empty", where=name)
     delimiter = data.delimiter or ("\t" if data.format == "tsv" else find_delimiter(sample))
     rows = [row for row in csv.reader(complete, delimiter=delimiter) if any(row)]
     layout = find_layout(rows or [sample[:1]], data, name)
-    head, blocks = peek(chain([first], blocks), large)
-    if len(head) < large or not delimiter.isascii() or delimiter in '"\n':
+    least = max(1, large // 8)
+    head, blocks = peek(chain([first], blocks), least)
+    if len(head) < least or not delimiter.isascii() or delimiter in '"\n':
         return Table(layout.kind, read_rows(pieces(blocks), delimiter, layout))
     from ttt_cli.reading.formats.tabular.delimited_arrow import read_large_rows
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.columns import Table, make_batch
+from ttt_cli.reading.batches import Batch, Table
+from ttt_cli.reading.formats.tabular.columns import make_batch
 from ttt_cli.reading.formats.tabular.json_objects import (
     Object,
     Objects,
@@ -30,16 +30,17 @@ _SAMPLE: Final = 1000  # objects
 _PROBED: Final = 100  # lines
 
 
-def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE // 2) -> Table:
+def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of `large` bytes or more
-    with an object on each line are read with pyarrow, others by the standard library.
+    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of half
+    of `large` bytes or more with an object on each line are read with pyarrow, others by the standard library.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
-    head, blocks = peek(blocks, large)
+    least = max(1, large // 2)
+    head, blocks = peek(blocks, least)
     lined = is_lined(head[:HEAD])
-    if lined and len(head) >= large:
+    if lined and len(head) >= least:
         from ttt_cli.reading.formats.tabular.jsonl_arrow import read_large_objects
 
         lines = head[:KEYS_SAMPLE].split(b"\n", KEYS_OBJECTS)[:KEYS_OBJECTS]
@@ -48,7 +49,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
         layout = layout_of(keys, sample, data, name)
         return Table(layout.kind, read_large_objects(blocks, keys, layout))
     found_in = _lines(pieces(blocks)) if lined else one_after_the_other(pieces(blocks), name)
-    first, rest = _beginning(found_in, KEYS_SAMPLE // BLOCK if len(head) < large else 0)
+    first, rest = _beginning(found_in, KEYS_SAMPLE // BLOCK if len(head) < least else 0)
     found = [one for objects in first for _, one in objects.found]
     if not found:
         raise DataError(

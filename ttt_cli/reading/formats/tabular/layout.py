@@ -8,9 +8,10 @@ from typing import Final
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError, nearest
+from ttt_cli.reading.batches import ResultKind
 from ttt_cli.reading.formats.tabular.headers import FURTHER, IGNORED, SYNONYMS, column_of, word_of
 from ttt_cli.reading.values.dates import parse_date
-from ttt_cli.reading.values.results import ResultKind, is_score
+from ttt_cli.reading.values.results import is_score
 
 _PLAIN_LAYOUT: Final = ("id", "year", "white", "black", "white_score", "black_score")
 _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (

@@ -9,8 +9,9 @@ import numpy as np
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
+from ttt_cli.reading.batches import Table
 from ttt_cli.reading.formats.tabular.columnar import TextColumns, first_line, literal, quoted, spool, workshop
-from ttt_cli.reading.formats.tabular.columns import Table, make_batch
+from ttt_cli.reading.formats.tabular.columns import make_batch
 from ttt_cli.reading.formats.tabular.layout import find_layout
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _SAMPLE: Final = 1000  # rows
 _WHOLE: Final = "1e15"  # whole numbers below are exact as floats
 
 
-def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str) -> Table:
+def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = 0) -> Table:  # noqa: ARG001
     """Read a Parquet file given as blocks; it is copied to a temporary file. Lines are row numbers, from 1.
 
     Raises ConfigError and DataError when its columns cannot be told (see `find_layout`) or it cannot be read.

@@ -14,13 +14,13 @@ from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.formats.pgn import tags as pgn_tags
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 Reader = Callable[[Iterable[bytes]], Iterator[Batch]]
 
 READERS = pytest.mark.parametrize(
     "read",
-    [scan_pgn, lambda blocks: CompiledScanner().scan(blocks), read_pgn_chess],
+    [lambda blocks: Scanner().scan(blocks), lambda blocks: CompiledScanner().scan(blocks), read_pgn_chess],
     ids=["plain", "compiled", "chess"],
 )
 VALUES = {"E": ("Event", "x"), "D": ("Date", "1858"), "S": ("Site", "y"), "C": ("ECO", "C00")}
@@ -87,9 +87,9 @@ def test_games_without_moves(read: Reader, text: str, games: list[str], rejects:
 
 
 def test_where_games_begin() -> None:
-    batches = list(scan_pgn([written("WA BB | 1-0 C | C WC | BD 0-1 | WE | BF |")]))
+    batches = list(Scanner().scan([written("WA BB | 1-0 C | C WC | BD 0-1 | WE | BF |")]))
     assert [line for batch in batches for line in batch.lines] == [1, 7, 13]
-    batches = list(scan_pgn([written("E WA BB | 1-0 | WC BD . WE BF")]))
+    batches = list(Scanner().scan([written("E WA BB | 1-0 | WC BD . WE BF")]))
     assert [note.line for batch in batches for note in batch.rejects] == [2, 7]
 
 
@@ -107,7 +107,7 @@ def test_no_game_gets_the_result_of_another(read: Reader, seed: int) -> None:
 def test_tags_that_take_too_long_to_tell_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pgn_tags, "STRETCH_LIMIT", 500)
     text = "WA BB 1-0 " * 50 + "| WC BD 0-1 | WE BF 1-0"
-    for read in (scan_pgn, lambda blocks: CompiledScanner().scan(blocks)):
+    for read in (lambda blocks: Scanner().scan(blocks), lambda blocks: CompiledScanner().scan(blocks)):
         games, rejects = said(read, text)
         assert games == THREE[2:]  # the one before may go on in the tags that were rejected
         assert rejects >= 51

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
 ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])
@@ -47,7 +47,7 @@ def records(
 def test_equal_on_well_formed_files(text: str, place: int) -> None:
     content = text.encode()
     blocks = [content[:place], content[place:]]
-    assert records(read_pgn_chess, blocks) == records(scan_pgn, blocks)
+    assert records(read_pgn_chess, blocks) == records(Scanner().scan, blocks)
 
 
 def test_values_keep_their_bytes_until_they_are_decoded() -> None:
@@ -60,4 +60,4 @@ def test_where_the_libraries_differ() -> None:
     """Should python-chess learn to end games at their result, this tells us."""
     joined = '[White "A"]\n[Black "B"]\n\n1. e4 1-0\n' * 2
     assert [row[1][1] for row in records(read_pgn_chess, [joined.encode()])] == ["A", ""]
-    assert [row[1][1] for row in records(scan_pgn, [joined.encode()])] == ["A", "A"]
+    assert [row[1][1] for row in records(Scanner().scan, [joined.encode()])] == ["A", "A"]

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz_pgn import SEED_GAMES, compared, mutated, said
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.formats.pgn import compiled as pgn_compiled
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-from ttt_cli.reading.formats.pgn.scanner import Scanner, scan_large_pgn
+from ttt_cli.reading.formats.pgn.reader import read_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.streams import DamagedInputError
 from ttt_cli.reading.text import plain_blocks
 
-SAMPLES = Path(__file__).parents[2] / "sample_pgn"
+SAMPLES = Path(__file__).parents[4] / "sample_pgn"
 FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
 LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read with care, since the file ends behind it
 MOVES = st.sampled_from(
@@ -181,7 +183,8 @@ def test_only_large_files_are_read_by_compiled_code(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(pgn_compiled, "CompiledScanner", Counted)
     for large in (2 * len(SEED_GAMES) + 1, 2 * len(SEED_GAMES)):
-        found = [row for batch in scan_large_pgn(blocks, large) for row in zip(*batch[:5], strict=True)]
+        table = read_pgn(iter(blocks), DataConfig(), "x", large)
+        found = [row for batch in table.batches for row in zip(*batch[:5], strict=True)]
         assert found == expected
     assert len(used) == 1
 

@@ -9,7 +9,7 @@ import pytest
 from ttt_cli.reading.batches import Note
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn import moves as pgn_moves
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import plain_blocks
 from ttt_cli.reading.values.results import parse_result
 
@@ -26,7 +26,7 @@ def scan(content: str | bytes) -> tuple[list[Row], list[Note]]:
     data = content.encode() if isinstance(content, str) else content
     rows: list[Row] = []
     notes: list[Note] = []
-    for batch in scan_pgn([data]):
+    for batch in Scanner().scan([data]):
         columns = zip(batch.lines, batch.dates, batch.whites, batch.blacks, batch.results, strict=True)
         rows += [Row(line, *map(text_of, values)) for line, *values in columns]
         notes += batch.notes
@@ -126,7 +126,7 @@ USUAL = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 def further(more: str) -> dict[str, bytes]:
     """The further columns of a game with these tags behind the others."""
-    batches = list(scan_pgn([(tags() + more + "\n1. e4 1-0\n").encode()]))
+    batches = list(Scanner().scan([(tags() + more + "\n1. e4 1-0\n").encode()]))
     assert [len(batch.lines) for batch in batches] == [1]
     return {name: column[0] for name, column in batches[0].further.items()}  # type: ignore[misc]
 
@@ -173,7 +173,9 @@ def test_games_from_other_positions_are_set_up(more: str, variant: bytes) -> Non
 def test_moves_of_games_that_follow_without_tags_are_their_own() -> None:
     codes = [
         int(code)
-        for batch in scan_pgn([(tags() + "\n1. e4 1-0\n\n1. d4 0-1\n\n" + tags() + "\n1. e4 1-0\n").encode()])
+        for batch in Scanner().scan(
+            [(tags() + "\n1. e4 1-0\n\n1. d4 0-1\n\n" + tags() + "\n1. e4 1-0\n").encode()]
+        )
         for code in batch.moves  # type: ignore[union-attr]
     ]
     assert codes[0] == codes[2] != codes[1] != 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.games.test_pgn_scan import SECOND, tags
+from tests.reading.formats.pgn.test_scanner import SECOND, tags
 from ttt_cli.reading.formats.pgn import scanner as pgn
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_a_game_too_long_is_rejected_and_the_next_is_read(
 ) -> None:
     monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
     content = (SECOND + "\n0-1\n\n" + tags() + long + "\n\n" + SECOND + "\n0-1\n\n").encode()
-    batches = list(scan_pgn([content[start : start + size] for start in range(0, len(content), size)]))
+    batches = list(Scanner().scan([content[start : start + size] for start in range(0, len(content), size)]))
     assert [line for batch in batches for line in batch.lines] == [1, 16 + long.count("\n")]
     assert [name for batch in batches for name in batch.whites] == [b"C", b"C"]
     rejects = [note for batch in batches for note in batch.rejects]
@@ -33,7 +33,7 @@ def test_what_follows_a_tag_without_end_may_be_of_its_game(monkeypatch: pytest.M
     monkeypatch.setattr(pgn, "GAME_LIMIT", 5000)
     long = '[White "Z"]\n[Site "' + "x" * 9000 + '"]\n[White "A"]\n[Black "B"]\n\n' + tags() + SECOND
     content = (long + "\n1-0\n\n" + SECOND).encode()
-    batches = list(scan_pgn([content[start : start + 700] for start in range(0, len(content), 700)]))
+    batches = list(Scanner().scan([content[start : start + 700] for start in range(0, len(content), 700)]))
     assert [name for batch in batches for name in batch.whites] == [b"C"]
     rejects = [note[:2] for batch in batches for note in batch.rejects]
     assert rejects == [(1, "too long"), (3, "ambiguous tags"), (8, "ambiguous tags"), (13, "ambiguous tags")]
@@ -49,6 +49,6 @@ def test_what_is_kept_of_a_game_too_long_is_bounded(monkeypatch: pytest.MonkeyPa
 
 def test_a_tag_too_long_rejects_its_game() -> None:
     content = tags("A" * 70_000) + "\n1-0\n\n" + SECOND + "\n0-1\n\n"
-    batches = list(scan_pgn([content.encode()]))
+    batches = list(Scanner().scan([content.encode()]))
     assert [note[:2] for batch in batches for note in batch.rejects] == [(1, "too long")]
     assert [name for batch in batches for name in batch.whites] == [b"C"]

@@ -17,7 +17,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn import scanner as pgn
-from ttt_cli.reading.formats.pgn.scanner import scan_pgn
+from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import plain_blocks
 
 PIECES = [
@@ -86,7 +86,7 @@ def scan(blocks: Iterable[bytes]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
     notes: list[tuple[object, ...]] = []
     rejects: list[tuple[object, ...]] = []
-    for batch in scan_pgn(blocks):
+    for batch in Scanner().scan(blocks):
         assert batch.moves is not None
         rows += zip(*batch[:5], *batch.further.values(), batch.moves.tolist(), strict=True)
         notes += batch.notes
@@ -102,7 +102,7 @@ def cut(content: bytes, places: list[int]) -> list[bytes]:
 @given(written())
 def test_records_come_back(case: tuple[list[Record], str]) -> None:
     records, text = case
-    rows = [row for batch in scan_pgn([text.encode()]) for row in zip(*batch[1:5], strict=True)]
+    rows = [row for batch in Scanner().scan([text.encode()]) for row in zip(*batch[1:5], strict=True)]
     assert [Record(*map(text_of, row)) for row in rows] == records
 
 

@@ -1,0 +1,59 @@
+"""The input formats there are. A format is a module; nothing of it is imported before a file of that kind is read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_READING: Final = "ttt_cli.reading.formats"
+
+
+@dataclass(frozen=True)
+class Format:
+    """What `data.format` calls `name` and reports call `kind` (the same unless told otherwise).
+
+    `read` is `module:function`; `function(blocks, data, name, large)` gives a `reading.batches.Table`. The blocks are
+    text as bytes, UTF-8 or like it, with LF line ends, unless the format is `binary`; from `large` bytes on heavy
+    libraries pay. What `begins` so is of the format whatever its name; what it `holds` counts where no name tells.
+    """
+
+    name: str
+    read: str
+    suffixes: tuple[str, ...]
+    begins: re.Pattern[bytes] | None = None
+    holds: re.Pattern[bytes] | None = None
+    binary: bool = False
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", self.kind or self.name)
+
+
+FORMATS: Final = (
+    Format(
+        "pgn",
+        f"{_READING}.pgn.reader:read_pgn",
+        (".pgn",),
+        begins=re.compile(rb'(?:\s|[%;][^\n]*\n)*+\[[ \t]*[A-Za-z]\w*[ \t]*"'),
+        holds=re.compile(
+            rb'(?m:^)[ \t]*(?:\xef\xbb\xbf)?\[[ \t]*[A-Za-z]\w*[ \t]+"[^\n]*\]'
+            rb"|\A\s*(?:\{[^}]*\}\s*)?1\.\s*(?:\.\.\s*)?[a-hKQRBNO]"
+        ),
+    ),
+    Format("csv", f"{_READING}.tabular.delimited:read_delimited", (".csv",), holds=re.compile(rb"[,\t;|]")),
+    Format("tsv", f"{_READING}.tabular.delimited:read_delimited", (".tsv", ".tab"), kind="csv"),
+    Format(
+        "jsonl",
+        f"{_READING}.tabular.jsonl:read_jsonl",
+        (".jsonl", ".ndjson", ".json"),
+        begins=re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*+"\s*:'),
+    ),
+    Format(
+        "parquet",
+        f"{_READING}.tabular.parquet:read_parquet",
+        (".parquet", ".pq"),
+        begins=re.compile(b"PAR1"),
+        binary=True,
+    ),
+)
