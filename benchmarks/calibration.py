@@ -149,7 +149,7 @@ def one_pair_per_period(timeline: Timeline, rng: np.random.Generator) -> tuple[N
 
 def joint_covariance(timeline: Timeline, fit: Fit) -> Array:
     """Covariances of all skills in the joint Gaussian of the fit's sites: the random walks, and a link per game."""
-    pairs = merge_games(timeline, colours=False)
+    pairs = merge_games(timeline, colours=False).games
     first, second = pairs.first, pairs.second
     own, other = fit.state["sites"][:, 0], fit.state["sites"][:, 2]
     var_first = 1.0 / (fit.sd[first] ** -2 - own)

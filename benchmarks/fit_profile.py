@@ -145,6 +145,7 @@ def set_up(watch: Watch) -> None:
     """Watch the parts of `ttt fit`."""
     from ttt_cli import api
     from ttt_cli.games import read
+    from ttt_cli.inference.ep.inference import Inference
     from ttt_cli.kernels.ep import joint_means as joint
     from ttt_cli.systems import ttt
 
@@ -152,11 +153,11 @@ def set_up(watch: Watch) -> None:
     watch.on(TIMELINE, api, "build_timeline")
     watch.on("inference", ttt, "fit")
     watch.on(MERGING, ttt, "merge_games")
-    watch.on(SWEEPS, ttt.Inference, "sweep")
-    watch.on(CHAINS, ttt.Inference, "_smooth")
-    watch.on(JOINT, ttt.Inference, "_towards_joint_means")
-    watch.on(STEPS, joint, "meet")
-    watch.on(EVIDENCE, ttt.Inference, "log_evidence")
+    watch.on(SWEEPS, Inference, "sweep")
+    watch.on(CHAINS, Inference, "_smooth")
+    watch.on(JOINT, Inference, "_towards_joint_means")
+    watch.on(STEPS, joint, "join")
+    watch.on(EVIDENCE, Inference, "log_evidence")
     watch.on(WRITING, api, "write_run")
 
 

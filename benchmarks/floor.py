@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
-    from ttt_cli.inference.ep.merged import Pairs
+    from ttt_cli.inference.ep.merged import MergedGames
 
 # Of a pair in a pass: its two nodes, outcome and weight, read; its sites, read and written; its link, written.
 PAIR_BYTES: Final = (4 + 4 + 1 + 8) + 2 * 32 + 16
@@ -35,28 +35,28 @@ WIN_DIVISIONS: Final = 2
 DRAW_DIVISIONS: Final = 4
 REPEATED_DIVISIONS: Final = 2  # where a site stands for more than one game
 
-OUTCOMES: Final = 8  # codes of an outcome without odds (`kernels/odds.py`)
+OUTCOMES: Final = 8  # codes of an outcome without handicap (`kernels/handicaps.py`)
 DRAW: Final = 1
 WIN: Final = 2
 CACHED: Final = 2048  # numbers that stay in the nearest cache
 LEAST: Final = 1 << 28  # bytes moved in a trial: long enough for the clock
 
 
-def exponentials(pairs: Pairs, fitted: Fit) -> float:
+def exponentials(merged: MergedGames, fitted: Fit) -> float:
     """Exponentials per update: a win takes one where the expected lead is above the margin, else none (a table serves);
     a draw takes two where the expected lead is within the margin, else one. By the skills found."""
     margin, mean = fitted.params["draw_margin"], fitted.mean
-    lead = mean[pairs.first] - mean[pairs.second]
-    outcome = pairs.outcome % OUTCOMES
+    lead = mean[merged.games.first] - mean[merged.games.second]
+    outcome = merged.games.code % OUTCOMES
     of_draw = np.where(np.abs(lead) < margin, 2, 1)
     of_win = np.where(np.where(outcome == WIN, lead, -lead) >= margin, 1, 0)
     return float(np.where(outcome == DRAW, of_draw, of_win).mean())
 
 
-def divisions(pairs: Pairs) -> float:
+def divisions(merged: MergedGames) -> float:
     """Divisions and roots per update."""
-    drawn = float((pairs.outcome % OUTCOMES == DRAW).mean())
-    repeated = float((pairs.weight > 1.0).mean())
+    drawn = float((merged.games.code % OUTCOMES == DRAW).mean())
+    repeated = float((merged.games.weight > 1.0).mean())
     moments = drawn * DRAW_DIVISIONS + (1.0 - drawn) * WIN_DIVISIONS
     return UPDATE_DIVISIONS + moments + repeated * REPEATED_DIVISIONS
 

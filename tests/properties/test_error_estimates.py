@@ -54,9 +54,11 @@ def random_params(rng: random.Random, model) -> dict[str, float]:
 def inference_of(model, timeline, **given):
     params = model.Params(**given)
     if model is ttt:
-        return ttt.Inference(timeline, params, resolve_margin(params, timeline), params.white_advantage, None)
-    pairs = merge_games(timeline, colours=params.white_advantage != 0.0)
-    return ttt_d.Inference(timeline, params.resolved(), pairs, params.white_advantage, None)
+        return ttt._inference(
+            timeline, params, resolve_margin(params, timeline), params.white_advantage, None
+        )
+    merged = merge_games(timeline, colours=params.white_advantage != 0.0)
+    return ttt_d._inference(timeline, params.resolved(), merged, params.white_advantage)
 
 
 def errors_and_estimates(model, rows, given):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ttt_cli.inference.ep.slices import Slices
-from ttt_cli.inference.ep.walks import Walks
+from ttt_cli.inference.ep.two_filter import TwoFilter
 from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Sites
 
 
 class Problem:
@@ -28,8 +29,8 @@ class Problem:
         following[previous[previous >= 0]] = np.flatnonzero(previous >= 0)
         self.previous = self.chained(previous, n, kinds)
         self.following = self.chained(following, n, kinds)
-        self.variance = np.where(self.previous < 0, 0.0, drift**2 * rng.integers(1, 4, kinds * n))
-        self.prior = np.repeat([400.0**-2, 90.0**-2][:kinds], n)
+        prior = np.repeat([400.0**2, 90.0**2][:kinds], n)
+        self.variance = np.where(self.previous < 0, prior, drift**2 * rng.integers(1, 4, kinds * n))
         ends = [rng.choice(self.node[p, here[p]], 2, replace=False) for p in range(periods)
                 if here[p].sum() > 1 for _ in range(players)]  # fmt: skip
         self.first, self.second = (np.array(side, np.int32) for side in zip(*ends, strict=True))
@@ -52,23 +53,37 @@ class Problem:
             while at >= 0:
                 walk[v, at] = 1.0
                 at = self.previous[at]
-        steps = np.where(self.previous < 0, 1 / self.prior, self.variance)
-        return walk * steps @ walk.T
+        return walk * self.variance @ walk.T
 
+    @property
+    def chains(self):
+        return Chains(self.start, self.previous, self.following, np.zeros_like(self.variance), self.variance)
+
+    @property
     def games(self):
-        return self.game_start, self.first, self.second, np.ones(len(self.first), np.int8), self.weight
+        return Games(
+            self.game_start, self.first, self.second, np.ones(len(self.first), np.uint8), self.weight
+        )
 
-    def smoothed(self, sites, positivity=None):
-        """forward, backward, marginal."""
-        messages = np.empty((3, len(self.previous), 2))
-        nodes, games = len(self.previous) // (1 if positivity is None else 2), len(self.first)
-        ends = self.first, self.second, self.weight
-        if positivity is None:
-            ttt.gather(0, nodes, 0, games, *ends, messages[2], sites)
-        else:
-            ttt_d.gather(0, nodes, 0, games, *ends, messages[2], sites, positivity)
+    @property
+    def part(self):
+        """All of it."""
+        return Part(0, len(self.start) - 1, 0, self.n, 0, len(self.first))
+
+    @property
+    def kernels(self):
+        return ttt if len(self.previous) == self.n else ttt_d
+
+    @property
+    def all_sites(self):
+        return Sites(self.sites, self.links, self.positivity)
+
+    def smoothed(self):
+        """Messages of the sites."""
+        messages = Messages(*np.empty((3, len(self.previous), 2)))
+        self.kernels.gather(self.part, self.games, messages.marginal, self.all_sites)
         slices = Slices(self.start, self.game_start, self.previous[: self.n], threads=1)
-        Walks(self.previous, self.following, self.variance, self.prior, slices).smooth(*messages)
+        TwoFilter(self.chains, slices).smooth(messages)
         return messages
 
 
@@ -82,6 +97,7 @@ class Skills(Problem):
         self.sites = np.stack(
             [self.rng.exponential(1e-5, games), self.rng.normal(0, 5e-3, games)] * 2, axis=1
         )
+        self.positivity = np.zeros((0, 2))
 
     def dense(self):
         """L and b of the joint Gaussian."""

@@ -114,11 +114,12 @@ def test_odds_stay_with_the_player_where_colours_are_unknown(model):
 
 def test_equal_games_at_different_odds_are_kept_apart():
     rows = at_odds([(1850, "a", "b", 2)] * 4, [50.0, 50.0, -50.0, 0.0])
-    pairs = merge_games(build_timeline(make_games(rows)), colours=True)
-    assert sorted(pairs.weight) == [1, 1, 2]
-    assert sorted(pairs.odds) == [-50, 0, 50]
-    leads = pairs.odds[pairs.outcome >> 3]
-    assert {(lead, w) for lead, w in zip(leads, pairs.weight, strict=True)} == {(50, 2), (-50, 1), (0, 1)}
+    merged = merge_games(build_timeline(make_games(rows)), colours=True)
+    weight = merged.games.weight
+    assert sorted(weight) == [1, 1, 2]
+    assert sorted(merged.handicap) == [-50, 0, 50]
+    handicaps = merged.handicap[merged.games.code >> 3]
+    assert {(given, w) for given, w in zip(handicaps, weight, strict=True)} == {(50, 2), (-50, 1), (0, 1)}
 
 
 def test_too_many_different_odds_are_refused():

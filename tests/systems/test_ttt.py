@@ -12,6 +12,7 @@ from tests.reference.ttt_ep import Game, SlowTTT, tilted
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills, small_chess_base
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
+from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -114,10 +115,10 @@ def followed(data, name, beta, tau, accelerate):
     truth = ttt.fit(timeline, params, SolverConfig(tol=1e-8)).mean
     errors = []
 
-    class Followed(ttt.Inference):
+    class Followed(Inference):
         def sweep(self, pace):
             done = super().sweep(pace)
-            errors.append(np.abs(self.chain(timeline).mean - truth).max())
+            errors.append(np.abs(self.histories()["skill"].mean - truth).max())
             return done
 
     with pytest.MonkeyPatch.context() as patch:

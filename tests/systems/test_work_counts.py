@@ -95,23 +95,23 @@ def peak_bytes(work) -> int:
 def test_sweeps_passes_and_steps_did_not_grow(timelines, name, model, monkeypatch):
     calls = Calls(monkeypatch)
     calls.count(SWEEP[model], "sweep")
-    calls.count(joint, "meet")
+    calls.count(joint, "join")
     found = fitted(timelines[name], model)
     assert found.status.converged
     sweeps, passes, steps = MOST[name][model]
     assert found.status.sweeps <= sweeps
     assert 2 * found.status.sweeps <= calls.of["sweep"] <= passes
-    assert 0 < calls.of["meet"] <= steps
+    assert 0 < calls.of["join"] <= steps
 
 
 def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):
     timeline = timelines["many games"]
     calls = Calls(monkeypatch)
     calls.count(ttt, "sweep")
-    calls.count(ttt, "game_evidence")
+    calls.count(ttt, "evidence")
     plain = SolverConfig(threads=1, accelerate=False, tol=1e-300, max_sweeps=5)
     fitted(timeline, "ttt", plain)
-    assert calls.of == {"sweep": 2 * 5, "game_evidence": 1}
+    assert calls.of == {"sweep": 2 * 5, "evidence": 1}
     pairs = merge_games(timeline, colours=False)
     assert len(pairs) <= 0.21 * timeline.n_games  # a site is held and updated once for all equal games
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.smoothing import central_slope
 from ttt_cli.inference.logistic import ELO_SCALE, ExpectedParams
 from ttt_cli.inference.outcome import draw_share
 from ttt_cli.timeline import Timeline
@@ -40,3 +39,10 @@ def _margin_slope(probability: float) -> float:
     if not 0.0 < probability < 1.0:
         return 0.0
     return math.fsum((1.0 / (1.0 + probability), 1.0 / (1.0 - probability))) * ELO_SCALE
+
+
+def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:
+    """The slope of a function by differences over a small part of `unit`; one-sided where it would turn negative."""
+    step = 1e-4 * max(unit, abs(at))
+    low = at - step if at >= step or at < 0.0 or at == 0.0 else at
+    return (function(at + step) - function(low)) / (at + step - low)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,9 @@ from ttt_cli.errors import ConfigError
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+Sides = Mapping[str, Array]
 
 
 def draw_share(timeline: Timeline) -> float:
@@ -79,3 +84,23 @@ def outcome_probabilities(
     draw = ndtr((margin - lead) * scale) - ndtr((-margin - lead) * scale)
     win = ndtr((difference - margin) * scale)
     return np.stack([loss, draw, win], axis=-1)
+
+
+def predict_outcomes(params: Mapping[str, Any], white: Sides, black: Sides) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for White with one draw margin, from `mean` and `sd`, points."""
+    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    difference = white["mean"] - black["mean"] + params["white_advantage"]
+    return outcome_probabilities(difference, variance, params["draw_margin"])
+
+
+def predict_with_own_margins(params: Mapping[str, Any], white: Sides, black: Sides) -> Array:
+    """The same with a draw margin for each player, from `mean`, `sd`, `draw_margin` and `draw_margin_sd`, points."""
+    from scipy.special import ndtr
+
+    difference = white["mean"] - black["mean"] + params["white_advantage"]
+    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
+    win = ndtr((difference - black["draw_margin"]) / np.sqrt(variance + black["draw_margin_sd"] ** 2))
+    loss = ndtr((-difference - white["draw_margin"]) / np.sqrt(variance + white["draw_margin_sd"] ** 2))
+    outcomes = np.stack([loss, np.maximum(1.0 - loss - win, 0.0), win], axis=-1)
+    probabilities: Array = outcomes / outcomes.sum(axis=-1, keepdims=True)
+    return probabilities

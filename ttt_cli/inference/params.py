@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from ttt_cli.inference.prior import Prior
+    from ttt_cli.timeline import Timeline
 
 ESTIMATE: Final = "estimate"
 
@@ -98,6 +102,12 @@ class PlayParams(Params):
             description="added to White's performance, points; estimate: what the evidence prefers",
         ),
     ] = 0.0
+
+    def skill_prior(self, timeline: Timeline) -> Prior:
+        """What is believed of skills before any game."""
+        from ttt_cli.inference.prior import RandomWalk
+
+        return RandomWalk(timeline, self.prior_mean, self.prior_sd, self.tau, ("prior_sd", "tau"))
 
 
 class SkillParams(PlayParams):

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Status
 
@@ -109,3 +112,8 @@ def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: in
     rate = max(least_rate, seen, doubt * math.sqrt(seen))
     ahead = sweep.change * rate / (1.0 - rate) if rate < 1.0 else math.inf
     return (SAFETY if steady and max(rates) < 1.0 else UNSTEADY) * max(ahead, sweep.ahead) + sweep.distance
+
+
+def largest(values: NDArray[np.float64]) -> float:
+    """The largest absolute value, 0 of none."""
+    return float(np.max(np.abs(values), initial=0.0))

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
 from ttt_cli.errors import SetupError
 from ttt_cli.kernels.cache import cache_place, keep
@@ -29,6 +29,7 @@ if _SETTINGS.DISABLE_JIT:
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_SCALARS: Final = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 
@@ -99,10 +100,13 @@ def flat(function: _Function) -> _Function:
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
-def kernel(signature: str) -> Callable[[_Function], _Function]:
-    """Compile a function for exactly one signature, from the cache on disk when it is there."""
+def kernel(signature: str | _Function) -> Any:
+    """Compile a function for exactly one signature, from the cache on disk when it is there.
 
-    def compiled(function: _Function) -> _Function:
+    That of its annotations (`kernels/arrays.py`), or one given as numba writes it.
+    """
+
+    def compiled(function: _Function, signature: Any) -> _Function:
         before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _CACHE.folder
         try:
             dispatcher = numba.njit(**_OPTIONS)(function)
@@ -115,4 +119,25 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
         dispatcher.disable_compile()
         return cast(_Function, dispatcher)
 
-    return compiled
+    if isinstance(signature, str):
+        return lambda function: compiled(function, signature)
+    return compiled(signature, signature_of(signature))
+
+
+def signature_of(function: Callable[..., Any]) -> Any:
+    """The signature that a function's annotations stand for."""
+    hints = get_type_hints(function, include_extras=True)
+    result = _numba_type(hints.pop("return"))
+    return result(*map(_numba_type, hints.values()))
+
+
+def _numba_type(hint: Any) -> Any:
+    """The type of an annotation: a number, an array (`kernels/arrays.py`), or a tuple or NamedTuple of them."""
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if get_origin(hint) is Annotated:
+        return eval(hint.__metadata__[0], vars(types))
+    if get_origin(hint) is tuple:
+        return types.BaseTuple.from_types(tuple(map(_numba_type, get_args(hint))))
+    fields = get_type_hints(hint, include_extras=True).values()
+    return types.BaseTuple.from_types(tuple(map(_numba_type, fields)), hint)

@@ -12,7 +12,6 @@ import numpy as np
 
 from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.indices import at, span
-from ttt_cli.kernels.prefetch import fetch
 
 _STRIDE: Final = 2654435761  # prime
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
@@ -35,7 +34,6 @@ def find_nodes(game_start, white, black, seen, node_start, found):
         end = game_start[p + 1]
         for g in span(game_start[p], end):
             for side in (white, black):
-                fetch(g, end, side, seen)
                 player = at(side[g])
                 if seen[player] != p:
                     seen[player] = p
@@ -52,7 +50,6 @@ def sort_nodes(node_start, found, places, spare, node_player):
     """
     nodes = len(node_player)
     for k in span(0, nodes):
-        fetch(k, nodes, found, places)
         places[at(found[k])] += 1
     place = 0
     for player in span(0, len(places)):
@@ -61,7 +58,6 @@ def sort_nodes(node_start, found, places, spare, node_player):
         place += count
     for p in range(len(node_start) - 1):
         for k in span(node_start[p], node_start[p + 1]):
-            fetch(k, nodes, found, places)
             player = at(found[k])
             spare[at(places[player])] = p
             places[player] += 1
@@ -88,7 +84,6 @@ def lay_out(
     for p in range(len(game_start) - 1):
         first, last = node_start[p], node_start[p + 1]
         for node in span(first, last):
-            fetch(node, last, node_player, node_of)
             player = at(node_player[node])
             before = node_of[player]
             node_of[player] = node
@@ -103,7 +98,6 @@ def lay_out(
         begin, end = game_start[p], game_start[p + 1]
         for g in span(begin, end):
             for side, game_node in ((white, game_white), (black, game_black)):
-                fetch(g, end, side, node_of)
                 node = node_of[at(side[g])]
                 game_node[g] = node
                 node_games[at(node)] += weight[g]
@@ -124,7 +118,6 @@ def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
         counts[key] = place
         place += count
     for k in span(begin, end):
-        fetch(k, end, order, keys)
         key = at(keys[at(order[k])] - base)
         sorted_order[at(counts[key])] = order[k]
         counts[key] += 1
@@ -155,9 +148,6 @@ def sort_pairs(node_start, game_start, kinds, first, second, code, order, spare,
         _counting_pass(begin, end, first, base, here, order, spare)
         before = at(0)
         for k in span(begin, end):
-            fetch(k, end, spare, first)
-            fetch(k, end, spare, second)
-            fetch(k, end, spare, code)
             g = at(spare[k])
             order[k] = g
             if (
@@ -208,9 +198,6 @@ def merge_pairs(
                 k += 1
                 if k == end:
                     break
-                fetch(k, end, order, first)
-                fetch(k, end, order, second)
-                fetch(k, end, order, code)
                 g = at(order[at(k)])
             place = at(start + pair - among + places[among])
             pair += 1

@@ -16,11 +16,10 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
-from ttt_cli.inference.ep.smoothing import largest
 from ttt_cli.inference.logistic import ELO_SCALE, logistic, resolve_logistic_margin
 from ttt_cli.inference.scores.balance import Pairs, balance, level
 from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline

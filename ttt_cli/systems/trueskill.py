@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.inference.advantage import at_best_advantage
+from ttt_cli.inference.differences import central_slope
 from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.ep.merged import codes, odds_places
-from ttt_cli.inference.ep.smoothing import central_slope
-from ttt_cli.inference.outcome import draw_share, margin_slope, outcome_probabilities, resolve_margin
+from ttt_cli.inference.ep.merged import codes, handicap_places
+from ttt_cli.inference.outcome import draw_share, margin_slope, predict_outcomes, resolve_margin
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.inference.solver import OnSweep
@@ -24,6 +24,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
+predict = predict_outcomes
 NUMERIC: Final = ("prior_mean", "prior_sd", "beta", "tau", "draw_margin", "white_advantage")
 
 
@@ -73,15 +74,6 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(share, params.beta)}
 
 
-def predict(
-    params: dict[str, Any], white: dict[str, NDArray[np.float64]], black: dict[str, NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
-    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
-    lead = white["mean"] - black["mean"] + params["white_advantage"]
-    return outcome_probabilities(lead, variance, params["draw_margin"])
-
-
 _Columns = tuple[
     NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_]
 ]
@@ -125,7 +117,7 @@ def _in_order(timeline: Timeline, params: Params) -> _Games:
         record = np.cumsum(~joined) - 1
         place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
         order = np.lexsort((place[record], period))
-    odds, places = odds_places(timeline)
+    odds, places = handicap_places(timeline)
     return odds, (
         timeline.game_white[order],
         timeline.game_black[order],

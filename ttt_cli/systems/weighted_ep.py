@@ -20,10 +20,10 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
-from ttt_cli.inference.ep.smoothing import central_slope
+from ttt_cli.inference.differences import central_slope
 from ttt_cli.inference.ep.weighted_pool import Pool, Probit
 from ttt_cli.inference.logistic import foreseen
-from ttt_cli.inference.outcome import draw_share, margin_slope, outcome_probabilities, resolve_margin
+from ttt_cli.inference.outcome import draw_share, margin_slope, predict_outcomes, resolve_margin
 from ttt_cli.inference.params import (
     Beta,
     DrawMargin,
@@ -42,6 +42,7 @@ Array = NDArray[np.float64]
 
 NAME: Final = "weighted-ep"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
+predict = predict_outcomes
 NUMERIC: Final = ("prior_sd", "beta", "draw_margin", "white_advantage")
 SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
 SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
@@ -156,15 +157,6 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     share = params.draw_probability or draw_share(timeline)
     slopes["draw_probability"] = slopes["draw_margin"] * margin_slope(share, params.beta)
     return {"prior_mean": 0.0, **slopes}
-
-
-def predict(
-    params: dict[str, Any], white: dict[str, NDArray[np.float64]], black: dict[str, NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
-    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
-    lead = white["mean"] - black["mean"] + params["white_advantage"]
-    return outcome_probabilities(lead, variance, params["draw_margin"])
 
 
 def _probit(timeline: Timeline, params: Params) -> Probit:

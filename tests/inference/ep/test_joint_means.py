@@ -12,9 +12,8 @@ from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.joint_means import JointSolver
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.slices import Slices
-from ttt_cli.inference.ep.walks import Walks
+from ttt_cli.inference.ep.two_filter import TwoFilter
 from ttt_cli.inference.solver import Pace
-from ttt_cli.kernels.ep import pair_links, quad_links
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -25,17 +24,13 @@ drifts = st.sampled_from([0.0, 30.0, 90.0])
 def solver_of(problem, threads=1):
     """A solver that starts from means of zero, and what it needs of the games."""
     parts = Slices(problem.start, problem.game_start, problem.previous[: problem.n], threads)
-    walks = Walks(problem.previous, problem.following, problem.variance, problem.prior, parts)
-    solver = JointSolver(walks, float(np.sqrt(problem.covariance().diagonal().max())), parts)
+    solver = JointSolver(
+        TwoFilter(problem.chains, parts), float(np.sqrt(problem.covariance().diagonal().max())), parts
+    )
     matrix, solver.residual[:] = problem.dense()
     solver.diagonal[:] = np.diag(matrix)
-    ends = problem.first, problem.second
-    if isinstance(problem, SkillsAndMargins):
-        return solver, lambda begin, end, *step: quad_links.add_pulls(
-            begin, end, *ends, problem.weight, problem.links, *step
-        )
-    pull = problem.weight * problem.links[:, 0]
-    return solver, lambda begin, end, *step: pair_links.add_pulls(begin, end, *ends, pull, *step)
+    games = problem.first, problem.second, problem.weight, problem.links, problem.weight * problem.links[:, 0]
+    return solver, lambda begin, end, *step: problem.kernels.add_couplings(begin, end, *games, *step)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,8 +44,8 @@ def small_slices():
 @given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts, st.sampled_from([1, 2, 3]))
 def test_it_solves_what_dense_algebra_solves(kind, seed, drift, threads):
     problem = kind(seed, drift)
-    solver, add_pulls = solver_of(problem, threads)
-    assert solver.solve(add_pulls, tol=1e-9, relative=0.0) < 1e-9
+    solver, add_couplings = solver_of(problem, threads)
+    assert solver.solve(add_couplings, tol=1e-9, relative=0.0) < 1e-9
     assert solver.correction == pytest.approx(joint_means(problem), abs=1e-8)
 
 
@@ -59,23 +54,23 @@ def test_it_solves_what_dense_algebra_solves(kind, seed, drift, threads):
 def test_the_bound_bounds_the_error(kind, seed, drift, tol):
     """On problems that take more steps than the bound looks back over."""
     problem = kind(seed, drift, players=25, periods=8)
-    solver, add_pulls = solver_of(problem)
-    bound = solver.solve(add_pulls, tol, relative=0.0)
+    solver, add_couplings = solver_of(problem)
+    bound = solver.solve(add_couplings, tol, relative=0.0)
     assert np.abs(solver.correction - joint_means(problem)).max() <= bound < tol
 
 
 def test_rounding_ends_a_solution_that_it_keeps_from_its_tolerance():
     problem = SkillsAndMargins(1, 0.0, players=25, periods=8)
     problem.weight *= np.random.default_rng(1).choice([1.0, 1e2, 1e4], len(problem.weight))
-    solver, add_pulls = solver_of(problem)
-    bound = solver.solve(add_pulls, tol=1e-9, relative=0.0)
+    solver, add_couplings = solver_of(problem)
+    bound = solver.solve(add_couplings, tol=1e-9, relative=0.0)
     assert np.abs(solver.correction - joint_means(problem)).max() <= bound < np.inf
 
 
 def test_a_share_of_the_whole_can_be_enough():
     problem = Skills(3, 30.0, players=25, periods=8)
-    solver, add_pulls = solver_of(problem)
-    bound = solver.solve(add_pulls, tol=1e-9, relative=0.05)
+    solver, add_couplings = solver_of(problem)
+    bound = solver.solve(add_couplings, tol=1e-9, relative=0.05)
     error = solver.correction - joint_means(problem)
     precision = np.linalg.inv(problem.covariance()) + problem.dense()[0]
     x = joint_means(problem)
@@ -86,9 +81,9 @@ def test_a_share_of_the_whole_can_be_enough():
 
 def test_nothing_to_solve_is_solved():
     problem = Skills(1, 30.0)
-    solver, add_pulls = solver_of(problem)
+    solver, add_couplings = solver_of(problem)
     solver.residual.fill(0.0)
-    assert solver.solve(add_pulls, 1e-9, 0.0) == 0.0
+    assert solver.solve(add_couplings, 1e-9, 0.0) == 0.0
     assert not solver.correction.any()
 
 
@@ -103,9 +98,9 @@ def random_timeline(seed):
 
 def inference_of(model, timeline, tau):
     if model is ttt:
-        return ttt.Inference(timeline, ttt.Params(tau=tau), 150.0, 40.0, None)
+        return ttt._inference(timeline, ttt.Params(tau=tau), 150.0, 40.0, None)
     params = ttt_d.Params(tau=tau, draw_margin_tau=tau / 10, white_advantage=40).resolved()
-    return ttt_d.Inference(timeline, params, merge_games(timeline, colours=True), 40.0, None)
+    return ttt_d._inference(timeline, params, merge_games(timeline, colours=True), 40.0)
 
 
 def beliefs(inference):

@@ -37,14 +37,14 @@ def test_slices_hold_everything_once(timeline, threads):
     found = sliced(timeline, threads)
     assert len(found) == threads
     for parts, end in (
-        (found.periods, len(timeline.periods)),
-        (found.nodes, timeline.n_nodes),
-        (found.games, timeline.n_games),
+        ([part[:2] for part in found.parts], len(timeline.periods)),
+        ([part[2:4] for part in found.parts], timeline.n_nodes),
+        ([part[4:] for part in found.parts], timeline.n_games),
     ):
         assert [number for begin, stop in parts for number in range(begin, stop)] == list(range(end))
-    sizes = [end - begin for begin, end in found.games]
+    sizes = [end - begin for *_, begin, end in found.parts]
     assert max(sizes) < 2 * timeline.n_games / threads + 20
-    for (begin, end), (low, high) in zip(found.nodes, found.games, strict=True):
+    for _, _, begin, end, low, high in found.parts:
         players = np.concatenate([timeline.game_white[low:high], timeline.game_black[low:high]])
         assert players.min() >= begin
         assert players.max() < end
@@ -52,7 +52,9 @@ def test_slices_hold_everything_once(timeline, threads):
 
 def test_the_links_between_slices_are_known(timeline):
     found = sliced(timeline, 3)
-    where = np.concatenate([np.full(end - begin, k) for k, (begin, end) in enumerate(found.nodes)])
+    where = np.concatenate(
+        [np.full(end - begin, k) for k, (_, _, begin, end, _, _) in enumerate(found.parts)]
+    )
     expected = [
         node for node in range(timeline.n_nodes)
         if timeline.previous[node] >= 0 and where[timeline.previous[node]] != where[node]

@@ -16,19 +16,20 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.kernels.ep.structures import Part
+
 Result = TypeVar("Result")
 
 GAMES_EACH: Final = 100_000  # at least: with fewer, handing them over costs more than it saves
 SMALL: Final = 0.02
-FADING: Final = 0.3
+DECAY: Final = 0.3
 MOST: Final = 8  # slices: with more, sweeps save less than they lose
 
 
 class Slices:
-    """Consecutive slices of about equally many games.
+    """Consecutive slices of about equally many games, `parts`.
 
-    Of slice k: `periods[k]`, `nodes[k]`, `games[k]` are (begin, end). `later` are the nodes whose player's node before
-    is in another slice.
+    `later` are the nodes whose player's node before is in another slice.
     """
 
     def __init__(
@@ -39,13 +40,15 @@ class Slices:
         threads: int | None = None,
     ) -> None:
         cuts = _cuts(game_start, min(threads or available_cores(), MOST))
-        self.periods = _between(cuts)
-        self.nodes = _between(node_start[cuts])
-        self.games = _between(game_start[cuts])
-        self.later = crossing(previous, [(0, begin, end) for begin, end in self.nodes[1:]])
+        bounds = zip(cuts.tolist(), node_start[cuts].tolist(), game_start[cuts].tolist(), strict=True)
+        self.parts = [
+            Part(*(bound for pair in zip(begin, end, strict=True) for bound in pair))
+            for begin, end in pairwise(bounds)
+        ] or [Part(0, 0, 0, 0, 0, 0)]
+        self.later = crossing(previous, [(0, part.node, part.node_end) for part in self.parts[1:]])
 
     def __len__(self) -> int:
-        return len(self.periods)
+        return len(self.parts)
 
     def run(self, task: Callable[[int], Result]) -> list[Result]:
         """Do a task for the number of each slice, in a thread each; the results in order."""
@@ -62,7 +65,7 @@ class Moves:
         self._ranges = variable_ranges(slices, len(marginal))
         self._beliefs = marginal[:0]
         self._moves = np.zeros(marginal.shape, np.float32)
-        self._last = self._share = 0.0
+        self._last = self._decay = 0.0
 
     def begin(self) -> None:
         """Take note of what is believed before a sweep."""
@@ -77,11 +80,11 @@ class Moves:
         """The largest move of this sweep and what the slowest mean or sd has still to go, points.
 
         The rate of each is the ratio of its moves in two sweeps. Small moves have any ratio, so the earlier is taken as
-        a share `SMALL` of the largest there was, or more; so have moves after those that happened to be near 0, so
-        it is taken as a share `FADING` of the one before it, or more. The first sweep comes from nowhere.
+        `SMALL` times the largest there was, or more; so have moves after those that happened to be near 0, so it is
+        taken as `DECAY` times the one before it, or more. The first sweep comes from nowhere.
         """
         ends = self._slices.run(partial(self._end, SMALL * self._last))
-        self._share = 0.0 if self._last == 0.0 else FADING
+        self._decay = 0.0 if self._last == 0.0 else DECAY
         self._last = max(moved for moved, _ in ends)
         self._beliefs = self._marginal[:0]
         return self._last, max(ahead for _, ahead in ends)
@@ -100,7 +103,7 @@ class Moves:
     def _end(self, least: float, number: int) -> tuple[float, float]:
         ends = [
             self._kernels.moves_to_come(
-                begin, end, self._marginal, self._beliefs, self._moves, least, self._share
+                begin, end, self._marginal, self._beliefs, self._moves, least, self._decay
             )
             for begin, end in self._ranges[number]
         ]
@@ -116,9 +119,10 @@ def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
 
 def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]]]:
     """Where the variables of each slice are: those of its nodes, once for every quantity that a node has."""
-    nodes = max(slices.nodes[-1][1], 1)
+    nodes = max(slices.parts[-1].node_end, 1)
     return [
-        [(first + begin, first + end) for first in range(0, variables, nodes)] for begin, end in slices.nodes
+        [(first + part.node, first + part.node_end) for first in range(0, variables, nodes)]
+        for part in slices.parts
     ]
 
 
@@ -151,7 +155,3 @@ def _cuts(game_start: NDArray[np.int64], threads: int) -> NDArray[np.int64]:
     wanted = np.arange(1, count) * games / count
     inner = np.searchsorted(game_start, wanted)
     return np.unique(np.concatenate([[0], inner[(inner > 0) & (inner < periods)], [periods]]))
-
-
-def _between(cuts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    return list(pairwise(cuts.tolist())) or [(0, 0)]

@@ -1,17 +1,28 @@
-"""First guesses: sites from what is believed of the players, where an earlier fit's own sites are not at hand."""
+"""Where a fit begins: at the sites of an earlier one, or near what is believed of the players."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.slices import Slices
+from ttt_cli.inference.prior import Prior
 
 Array = NDArray[np.float64]
+
+
+def sites_name(colours: bool) -> str:
+    """What the state of a fit calls its sites: with colours kept apart they are others."""
+    return "sites by colour" if colours else "sites"
+
+
+def started_sites(shape: tuple[int, int], start: Fit | None, name: str) -> Array:
+    """Sites to begin with: those of an earlier fit of the same timeline or of its beginning, else none."""
+    sites = np.zeros(shape)
+    earlier = None if start is None else start.state.get(name)
+    if earlier is not None and earlier.shape[1] == shape[1] and len(earlier) <= shape[0]:
+        sites[: len(earlier)] = earlier
+    return sites
 
 
 def tells_of(start: Fit | None, nodes: int) -> bool:
@@ -19,45 +30,18 @@ def tells_of(start: Fit | None, nodes: int) -> bool:
     return start is not None and len(start.mean) == nodes
 
 
-def believed(start: Fit | None, chain: str, nodes: int, prior_mean: float, prior_sd: float) -> Array:
-    """Beliefs about a quantity as messages, shape (nodes, 2): precision, and precision times mean from the prior mean.
+def believed(start: Fit | None, chain: str, prior: Prior, first: NDArray[np.bool_]) -> Array:
+    """Beliefs about a quantity as messages, shape (nodes, 2): precision, and precision times mean from the origin.
 
-    They are the prior where `start` has no such chain or its mean is no number; an unknown sd is the prior's.
+    `first` are the first nodes of players. Beliefs are a newcomer's where `start` has no such chain or its mean is no
+    number; so is an unknown sd.
     """
-    mean, sd = np.full(nodes, prior_mean), np.full(nodes, prior_sd)
+    mean = np.full(len(prior.mean), prior.origin)
+    sd = np.full(len(prior.mean), np.sqrt(prior.variance[first].max(initial=0.0)))
     if start is not None and chain in start.chains:
         known = start.chains[chain]
-        told = np.isfinite(known.mean)
-        sure = told & np.isfinite(known.sd) & (known.sd > 0.0)
-        mean[told], sd[sure] = known.mean[told], known.sd[sure]
+        finite = np.isfinite(known.mean)
+        sure = finite & np.isfinite(known.sd) & (known.sd > 0.0)
+        mean[finite], sd[sure] = known.mean[finite], known.sd[sure]
     precision = sd**-2
-    return np.stack([precision, precision * (mean - prior_mean)], axis=1)
-
-
-def guess_sites(
-    sweep: Callable[..., Any],
-    layout: tuple[NDArray[Any], ...],
-    prior_precision: Array,
-    scalars: tuple[Any, ...],
-    slices: Slices,
-    messages: tuple[Array, ...],
-    links: Array,
-    beliefs: Array,
-) -> None:
-    """Give every game the sites that it would have if its players were as believed, shape (variables, 2).
-
-    This is a pass of the kernel `sweep` in which no node has one before it and games have no weight, so that beliefs
-    stay as they are. The other arguments are the kernel's, those before `repeats` and from `forward` on; messages are
-    of no meaning afterwards.
-    """
-    forward, _, marginal, *_ = messages
-    marginal[:] = beliefs
-    forward[:] = np.stack([prior_precision, np.zeros_like(prior_precision)], axis=1)
-    node_start, previous, *middle, weight = layout
-    alone, weightless = np.full_like(previous, -1), np.zeros_like(weight)
-
-    def guess(number: int) -> None:
-        arrays = node_start, alone, *middle, weightless, prior_precision
-        sweep(*arrays, *scalars, 0, *slices.periods[number], False, *messages, links)
-
-    slices.run(guess)
+    return np.stack([precision, precision * (mean - prior.origin)], axis=1)

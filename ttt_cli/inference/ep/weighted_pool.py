@@ -12,8 +12,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status, by_player
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.ep.merged import merge_games
-from ttt_cli.inference.ep.smoothing import largest, sites_name, started_sites
-from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate
+from ttt_cli.inference.ep.warm_start import sites_name, started_sites
+from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
@@ -58,9 +58,9 @@ class Pool:
         self._timeline, self._probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
         self._pairs = merge_games(timeline, colours=probit.advantage != 0.0)
         self._games = _Games(
-            self._pairs.outcome,
-            self._pairs.weight,
-            probit.elo_unit * self._pairs.odds,
+            self._pairs.games.code,
+            self._pairs.games.weight,
+            probit.elo_unit * self._pairs.handicap,
             started_sites((len(self._pairs), 4), start, sites_name(probit.advantage != 0.0)),
             np.zeros((len(self._pairs), 4)),
         )
@@ -122,7 +122,7 @@ class Pool:
         """Add the games of the periods from `step` to before `stop`; whether there are any."""
         nodes = self._nodes(step, stop)
         self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
-        games = np.arange(self._pairs.start[step], self._pairs.start[stop])
+        games = np.arange(self._pairs.games.start[step], self._pairs.games.start[stop])
         self._active[self._kept : self._kept + len(games)] = games
         self._kept += len(games)
         return len(games) > 0
@@ -148,7 +148,7 @@ class Pool:
         ends, fade = np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
         roster = np.empty(len(self._number), np.int32)
         kept, players = gather(
-            self._pairs.first, self._pairs.second, self._player, self._worn, self._wear(year), NEGLIGIBLE,
+            self._pairs.games.first, self._pairs.games.second, self._player, self._worn, self._wear(year), NEGLIGIBLE,
             active, ends, fade, self._number, roster,
         )  # fmt: skip
         self._kept, roster = kept, roster[:players]

@@ -1,8 +1,4 @@
-"""Messages along players' chains: a variable (skill or draw margin) of a node and the ones before and after it.
-
-Every Gaussian message is a pair (precision, precision times mean) in a row of an array of shape (variables, 2):
-`forward` from the past, `backward` from the future, `marginal` both and all sites.
-"""
+"""Messages along players' chains: between a variable and the ones before and after it (`kernels/ep/structures.py`)."""
 
 from __future__ import annotations
 
@@ -10,96 +6,109 @@ import math
 
 import numpy as np
 
+from ttt_cli.kernels.arrays import Index, Rows, SmallRows, Vector
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.ep.structures import Chains, Messages, Way
 from ttt_cli.kernels.indices import at, span
 
-_ROWS = "float64[:, ::1]"
-
 
 @inner
-def drift(precision: float, weighted: float, variance: float) -> tuple[float, float]:
-    """A message after a Gaussian step of that variance (TTT paper, section 3.2)."""
+def step(precision: float, weighted: float, mean: float, variance: float) -> tuple[float, float]:
+    """A message after a Gaussian step (TTT paper, section 3.2)."""
     shrink = 1.0 / (1.0 + variance * precision)
-    return precision * shrink, weighted * shrink
+    return precision * shrink, (weighted + precision * mean) * shrink
 
 
 @inner
-def from_past(i, before, variance, prior_precision, backward, marginal):
-    """The message to a variable from the one before it, or the prior."""
-    if before < 0:
-        return prior_precision, 0.0
-    s = at(before)
-    return drift(marginal[s, 0] - backward[s, 0], marginal[s, 1] - backward[s, 1], variance[i])
+def _between(i, s, back, chains, precision, weighted):
+    """A message of the variable s after the step to its neighbour i, which is the one before if `back`."""
+    if back:
+        return step(precision, weighted, -chains.mean[s], chains.variance[s])
+    return step(precision, weighted, chains.mean[i], chains.variance[i])
 
 
 @inner
-def from_future(after, variance, forward, marginal):
-    """The message to a variable from the one after it, or nothing."""
-    if after < 0:
+def _root(i, back, chains):
+    """The message to a variable without a source: its prior where it is the first of its chain, else nothing."""
+    if back:
         return 0.0, 0.0
-    s = at(after)
-    return drift(marginal[s, 0] - forward[s, 0], marginal[s, 1] - forward[s, 1], variance[s])
+    precision = 1.0 / chains.variance[i]
+    return precision, precision * chains.mean[i]
 
 
 @inner
-def receive(i, message, precision, weighted, marginal):
+def from_past(i, chains, messages):
+    """The message to a variable from the one before it, or the prior."""
+    _, backward, marginal = messages
+    if chains.previous[i] < 0:
+        return _root(i, False, chains)
+    s = at(chains.previous[i])
+    return _between(i, s, False, chains, marginal[s, 0] - backward[s, 0], marginal[s, 1] - backward[s, 1])
+
+
+@inner
+def from_future(i, chains, messages):
+    """The message to a variable from the one after it, or nothing."""
+    forward, _, marginal = messages
+    if chains.following[i] < 0:
+        return 0.0, 0.0
+    s = at(chains.following[i])
+    return _between(i, s, True, chains, marginal[s, 0] - forward[s, 0], marginal[s, 1] - forward[s, 1])
+
+
+@inner
+def receive(i, message, received, marginal):
     """Put a new message in place of the one in `message`."""
+    precision, weighted = received
     marginal[i, 0] += precision - message[i, 0]
     marginal[i, 1] += weighted - message[i, 1]
     message[i, 0] = precision
     message[i, 1] = weighted
 
 
-@kernel(f"void(int32[::1], int32[::1], float64[::1], {_ROWS}, {_ROWS}, {_ROWS})")
-def exchange(later, previous, variance, forward, backward, marginal):
+@kernel
+def exchange(later: Index, chains: Chains, messages: Messages) -> None:
     """Pass the messages between each variable of `later` and the one before it, both ways."""
     for k in range(len(later)):
         i = later[k]
-        before = previous[i]
-        past, past_weighted = from_past(i, before, variance, 0.0, backward, marginal)
-        future, future_weighted = from_future(i, variance, forward, marginal)
-        receive(i, forward, past, past_weighted, marginal)
-        receive(before, backward, future, future_weighted, marginal)
+        before = chains.previous[i]
+        past = from_past(i, chains, messages)
+        future = from_future(before, chains, messages)
+        receive(i, messages.forward, past, messages.marginal)
+        receive(before, messages.backward, future, messages.marginal)
 
 
-_WAY = "int64, int64, boolean, int32[::1], float64[::1], float64[::1]"  # begin, end, back, source, variance, prior
+@kernel
+def eliminate(way: Way, chains: Chains, message: Rows, marginal: Rows) -> None:
+    """Collect sites towards the other end of a range of variables; messages go into `message`.
 
-
-@inner
-def _root(i, back, prior_precision):
-    """What a variable without a source is told: its prior where it is the first of its chain, else nothing."""
-    return (0.0 if back else prior_precision[i]), 0.0
-
-
-@kernel(f"void({_WAY}, {_ROWS}, {_ROWS})")
-def inward(begin, end, back, source, variance, prior_precision, message, marginal):
-    """Collect sites towards the other end of a range of variables, up or `back`; messages go into `message`.
-
-    On entry `marginal` holds the sites alone, then what comes from the `source` too: the variable before, or the one
-    after if `back`, a step of `variance` away. Nothing comes from sources beyond the range.
+    On entry `marginal` holds the sites alone, then what comes from the sources too. Nothing comes from sources beyond
+    the range.
     """
-    for step in range(end - begin):
-        i = at(end - 1 - step if back else begin + step)
+    begin, end, back, source, _ = way
+    for count in range(end - begin):
+        i = at(end - 1 - count if back else begin + count)
         s = source[i]
         precision = weighted = 0.0
         if s < 0:
-            precision, weighted = _root(i, back, prior_precision)
+            precision, weighted = _root(i, back, chains)
         elif begin <= s < end:
-            precision, weighted = drift(marginal[at(s), 0], marginal[at(s), 1], variance[i])
+            precision, weighted = _between(i, at(s), back, chains, marginal[at(s), 0], marginal[at(s), 1])
         message[i, 0] = precision
         message[i, 1] = weighted
         marginal[i, 0] += precision
         marginal[i, 1] += weighted
 
 
-@kernel(f"void(int32[::1], int32[::1], float64[::1], {_ROWS}, {_ROWS}, {_ROWS})")
-def meet(later, previous, variance, forward, backward, marginal):
+@kernel
+def join(later: Index, chains: Chains, messages: Messages) -> None:
     """The messages between each variable of `later` and the one before it, where both know their own side alone."""
+    forward, backward, marginal = messages
     for k in range(len(later)):
         i = later[k]
-        before = previous[i]
-        past, past_weighted = drift(marginal[before, 0], marginal[before, 1], variance[i])
-        future, future_weighted = drift(marginal[i, 0], marginal[i, 1], variance[i])
+        before = chains.previous[i]
+        past, past_weighted = _between(i, before, False, chains, marginal[before, 0], marginal[before, 1])
+        future, future_weighted = _between(before, i, True, chains, marginal[i, 0], marginal[i, 1])
         forward[i, 0], forward[i, 1] = past, past_weighted
         backward[before, 0], backward[before, 1] = future, future_weighted
         marginal[i, 0] += past
@@ -108,32 +117,33 @@ def meet(later, previous, variance, forward, backward, marginal):
         marginal[before, 1] += future_weighted
 
 
-@kernel(f"void({_WAY}, int32[::1], {_ROWS}, {_ROWS}, {_ROWS})")
-def outward(begin, end, back, source, variance, prior_precision, away, told, message, marginal):
-    """Spread what has been collected through a range of variables, the other way than `inward`; completes `marginal`.
+@kernel
+def substitute(way: Way, chains: Chains, received: Rows, message: Rows, marginal: Rows) -> None:
+    """Spread what has been collected through a range of variables, the other way than `eliminate`.
 
-    `told` are the messages that `inward` made, `message` those that are made here. A variable's marginal is without
-    what it was told until the one `away` has heard of it, for this is what it has to say.
+    `received` are the messages that `eliminate` made, `message` those that are made here. Completes `marginal`: it is
+    without what was received until the one `away` has its message, for this is what a variable has to say.
     """
-    for step in range(end - begin):
-        i = at(end - 1 - step if back else begin + step)
+    begin, end, back, source, away = way
+    for count in range(end - begin):
+        i = at(end - 1 - count if back else begin + count)
         s = source[i]
-        precision = marginal[i, 0] - told[i, 0]
-        weighted = marginal[i, 1] - told[i, 1]
+        precision = marginal[i, 0] - received[i, 0]
+        weighted = marginal[i, 1] - received[i, 1]
         if s < end and (s < 0 or s >= begin):
             if s < 0:
-                heard, heard_weighted = _root(i, back, prior_precision)
+                new, new_weighted = _root(i, back, chains)
             else:
-                heard, heard_weighted = drift(marginal[at(s), 0], marginal[at(s), 1], variance[i])
-                marginal[at(s), 0] += told[at(s), 0]
-                marginal[at(s), 1] += told[at(s), 1]
-            message[i, 0] = heard
-            message[i, 1] = heard_weighted
-            precision += heard
-            weighted += heard_weighted
+                new, new_weighted = _between(i, at(s), back, chains, marginal[at(s), 0], marginal[at(s), 1])
+                marginal[at(s), 0] += received[at(s), 0]
+                marginal[at(s), 1] += received[at(s), 1]
+            message[i, 0] = new
+            message[i, 1] = new_weighted
+            precision += new
+            weighted += new_weighted
         if not begin <= away[i] < end:
-            precision += told[i, 0]
-            weighted += told[i, 1]
+            precision += received[i, 0]
+            weighted += received[i, 1]
         marginal[i, 0] = precision
         marginal[i, 1] = weighted
 
@@ -149,9 +159,10 @@ def log_integral(precision, weighted, added, added_weighted):
     return exponent + 0.5 * math.log(precision / total)
 
 
-@kernel(f"float64({_ROWS}, {_ROWS}, {_ROWS})")
-def chain_evidence(forward, backward, marginal):
-    """The log of the integral of all chains, prior and walk, times their sites."""
+@kernel
+def chain_evidence(messages: Messages) -> float:
+    """The log of the integral of all chains, prior and steps, times their sites."""
+    forward, backward, marginal = messages
     total = 0.0
     for i in span(0, len(marginal)):
         added = marginal[i, 0] - forward[i, 0] - backward[i, 0]
@@ -160,34 +171,47 @@ def chain_evidence(forward, backward, marginal):
     return total
 
 
-@kernel(
-    "void(Array(int32, 1, 'C', True), Array(float64, 1, 'C', True), float64, float64, "
-    f"{_ROWS}, {_ROWS}, float64[::1], float64[::1], float64[::1])"
-)
-def smoothed(previous, gap_years, drift, prior_mean, backward, marginal, mean, sd, covariance):
-    """Fill mean, sd and the covariance with the one before of all variables, `drift` the sd of a step of one year.
+@kernel
+def chain_gradient(messages: Messages, by_mean: Vector, by_variance: Vector) -> None:
+    """Fill the gradient of the log-evidence in `mean` and `variance` of the chains, at a fixed point (`gradient`)."""
+    forward, _, marginal = messages
+    for i in span(0, len(marginal)):
+        share = forward[i, 0] / marginal[i, 0]
+        precision = marginal[i, 0] - forward[i, 0]
+        by_mean[i] = (marginal[i, 1] - forward[i, 1]) * share - precision * forward[i, 1] / marginal[i, 0]
+        by_variance[i] = 0.5 * (by_mean[i] * by_mean[i] - precision * share)
 
-    Of the first of a chain the covariance has no meaning.
+
+@kernel
+def smoothed(
+    begin: int, chains: Chains, messages: Messages, mean: Vector, sd: Vector, covariance: Vector
+) -> None:
+    """Fill mean, sd and the covariance with the one before (0 at the first) of the variables from `begin` on.
+
+    The covariance is the Rauch-Tung-Striebel gain times the variance.
     """
-    for i in span(0, len(previous)):
-        before = previous[i]
-        past = 1.0 / (marginal[before, 0] - backward[before, 0])
-        gain = past / (past + drift**2 * gap_years[i])
-        mean[i] = prior_mean + marginal[i, 1] / marginal[i, 0]
-        sd[i] = 1.0 / math.sqrt(marginal[i, 0])
-        covariance[i] = gain / marginal[i, 0]
+    _, backward, marginal = messages
+    for k in span(0, len(mean)):
+        i = at(begin) + k
+        mean[k] = marginal[i, 1] / marginal[i, 0]
+        sd[k] = 1.0 / math.sqrt(marginal[i, 0])
+        covariance[k] = 0.0
+        if chains.previous[i] >= 0:
+            s = at(chains.previous[i])
+            past = 1.0 / (marginal[s, 0] - backward[s, 0])
+            covariance[k] = past / (past + chains.variance[i]) / marginal[i, 0]
 
 
-@kernel(f"void(int64, int64, {_ROWS}, {_ROWS})")
-def believe(begin, end, marginal, beliefs):
+@kernel
+def believe(begin: int, end: int, marginal: Rows, beliefs: Rows) -> None:
     """Fill `beliefs` (variables, 2) with mean and sd of a range of variables."""
     for i in span(begin, end):
         beliefs[i, 0] = marginal[i, 1] / marginal[i, 0]
         beliefs[i, 1] = 1.0 / math.sqrt(marginal[i, 0])
 
 
-@kernel(f"float64(int64, int64, {_ROWS}, {_ROWS})")
-def largest_move(begin, end, marginal, beliefs):
+@kernel
+def largest_move(begin: int, end: int, marginal: Rows, beliefs: Rows) -> float:
     """The largest difference of a mean or sd from `beliefs`, in a range of variables."""
     largest = 0.0
     for i in span(begin, end):
@@ -197,12 +221,15 @@ def largest_move(begin, end, marginal, beliefs):
     return largest
 
 
-@kernel(f"UniTuple(float64, 2)(int64, int64, {_ROWS}, {_ROWS}, float32[:, ::1], float64, float64)")
-def moves_to_come(begin, end, marginal, beliefs, moves, least, share):
+@kernel
+def moves_to_come(
+    begin: int, end: int, marginal: Rows, beliefs: Rows, moves: SmallRows, least: float, decay: float
+) -> tuple[float, float]:
     """The largest move of a mean or sd from `beliefs`, and what the slowest of them has still to go.
 
     That is d r / (1 - r) for a move d and its ratio r to the one before, infinite where r is 1 or more. `moves`
-    (variables, 2) are those before, and become those of now: taken as `least` or more, and as this `share` of before.
+    (variables, 2) are those before, and become those of now: taken as `least` or more, and as `decay` times those of
+    before or more.
     """
     largest = 0.0
     ahead = 0.0
@@ -213,6 +240,6 @@ def moves_to_come(begin, end, marginal, beliefs, moves, least, share):
             shrunk = max(moves[i, c], least) - move
             if move > 0.0:
                 ahead = max(ahead, move * move / shrunk if shrunk > 0.0 else math.inf)
-            moves[i, c] = np.float32(max(move, share * moves[i, c]))
+            moves[i, c] = np.float32(max(move, decay * moves[i, c]))
             largest = max(largest, move)
     return largest, ahead

@@ -1,32 +1,26 @@
-"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, and the log-evidence.
+"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, and what games say of skills.
 
-Messages along the chains of nodes are as in `chains`; means are counted from the prior mean. Games are pairs of nodes
-(`first`, `second`), an `outcome` of the first (0 loss, 1 draw, 2 win; 3 more where colours are unknown, see `colours`;
-with the odds given, see `odds`) and a `weight` w: w equal games that share one site.
-`sites` has shape (games, 4): the message to the first's skill, then to the second's. `links` has shape (games, 2):
-what one game says about the difference of the two skills, from which both messages follow (see `joint`).
+Arrays as in `structures`, messages along the chains as in `chains`. Within the joint Gaussian (see `joint_means`) a
+game between nodes i and j is a link: s_i - s_j = y with precision q; its score is q (y - (s_i - s_j)). The coupling of
+two nodes is w q for games of weight w.
 """
 
 from __future__ import annotations
 
 import math
 
-from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
+from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
+from ttt_cli.kernels.colours import UNKNOWN, first_share, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.indices import at, span
-from ttt_cli.kernels.odds import lead_of, outcome_of
-from ttt_cli.kernels.prefetch import fetch
+from ttt_cli.kernels.normal import LOG_SQRT_2PI
+from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
-_NODES = "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, next, drift variance
-_GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
-# prior precision (nodes,), 2 beta^2, draw margin, advantage of the first, odds
-_SCALARS = "float64[::1], float64, float64, float64, float64[::1]"
-_MESSAGES = (
-    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"  # forward, backward, marginal, sites
-)
 
 
 @inner
@@ -38,18 +32,20 @@ def _moments(mean, advantage, variance, outcome, margin):
 
 
 @flat
-def _play(g, i, j, outcome, lead, times, noise, margin, advantage, marginal, sites, links):
+def _play(g, i, j, code, times, noise, margin, advantage, handicap, marginal, message, link):
     """Update the sites of one game; returns -1 if it cannot be, else by how much they changed (0 for a single game)."""
-    cavity_i = marginal[i, 0] - sites[g, 0]
-    cavity_j = marginal[j, 0] - sites[g, 2]
+    cavity_i = marginal[i, 0] - message[g, 0]
+    cavity_j = marginal[j, 0] - message[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
         return -1.0
     inverse = 1.0 / (cavity_i * cavity_j)
     var_i = cavity_j * inverse
     var_j = cavity_i * inverse
-    mean_i = (marginal[i, 1] - sites[g, 1]) * var_i
-    mean_j = (marginal[j, 1] - sites[g, 3]) * var_j
-    shift, shrink = _moments(mean_i - mean_j + lead, advantage, noise + var_i + var_j, outcome, margin)
+    mean_i = (marginal[i, 1] - message[g, 1]) * var_i
+    mean_j = (marginal[j, 1] - message[g, 3]) * var_j
+    outcome = outcome_of(code)
+    difference = mean_i - mean_j + handicap_of(code, handicap)
+    shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin)
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
         return -1.0
     left_i = 1.0 - var_i * shrink
@@ -63,64 +59,41 @@ def _play(g, i, j, outcome, lead, times, noise, margin, advantage, marginal, sit
     weighted_i = (mean_i * shrink + shift) * scale_i
     precision_j = shrink * scale_j
     weighted_j = (mean_j * shrink - shift) * scale_j
-    links[g, 0] = shrink * between
-    links[g, 1] = (shift + (mean_i - mean_j) * shrink) * between
+    link[g, 0] = shrink * between
+    link[g, 1] = (shift + (mean_i - mean_j) * shrink) * between
     change = 0.0
     if times > 1.0 and shrink > 0.0:
-        change = abs(precision_i - sites[g, 0]) / precision_i + abs(precision_j - sites[g, 2]) / precision_j
-    marginal[i, 0] += times * (precision_i - sites[g, 0])
-    marginal[i, 1] += times * (weighted_i - sites[g, 1])
-    marginal[j, 0] += times * (precision_j - sites[g, 2])
-    marginal[j, 1] += times * (weighted_j - sites[g, 3])
-    sites[g, 0] = precision_i
-    sites[g, 1] = weighted_i
-    sites[g, 2] = precision_j
-    sites[g, 3] = weighted_j
+        change = (
+            abs(precision_i - message[g, 0]) / precision_i + abs(precision_j - message[g, 2]) / precision_j
+        )
+    marginal[i, 0] += times * (precision_i - message[g, 0])
+    marginal[i, 1] += times * (weighted_i - message[g, 1])
+    marginal[j, 0] += times * (precision_j - message[g, 2])
+    marginal[j, 1] += times * (weighted_j - message[g, 3])
+    message[g, 0] = precision_i
+    message[g, 1] = weighted_i
+    message[g, 2] = precision_j
+    message[g, 3] = weighted_j
     return change
 
 
 @flat
-def _play_period(
-    begin,
-    end,
-    first,
-    second,
-    outcome,
-    weight,
-    noise,
-    margin,
-    advantage,
-    odds,
-    repeats,
-    marginal,
-    sites,
-    links,
-):
+def _play_period(begin, end, games, rule, repeats, marginal, message, link):
     """Update the sites of the games of one period in order; returns how many had to be skipped.
 
     Many equal games that share a site can be slow to agree with themselves: they are repeated while that is so,
     up to `repeats` times.
     """
     skipped = 0
+    _, first, second, code, weight = games
+    noise, margin, advantage, handicap = rule
     for g in span(begin, end):
-        fetch(g, end, first, marginal)
-        fetch(g, end, second, marginal)
         before = 0.0
         for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
             change = _play(
-                g,
-                at(first[g]),
-                at(second[g]),
-                outcome_of(outcome[g]),
-                lead_of(outcome[g], odds),
-                weight[g],
-                noise,
-                margin,
-                advantage,
-                marginal,
-                sites,
-                links,
-            )
+                g, at(first[g]), at(second[g]), code[g], weight[g], noise, margin, advantage, handicap,
+                marginal, message, link,
+            )  # fmt: skip
             if change <= SETTLED or change < SLOW * before:
                 break
             before = change
@@ -129,86 +102,215 @@ def _play_period(
     return skipped
 
 
-@kernel(f"int64({_NODES}, {_GAMES}, {_SCALARS}, int64, int64, int64, boolean, {_MESSAGES}, float64[:, ::1])")
+@kernel
 def sweep(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, noise, margin, advantage, odds, repeats, begin, end, back,
-    forward, backward, marginal, sites, links,
-):  # fmt: skip
-    """One pass through the periods from `begin` to before `end`, or `back`; returns the number of skipped sites.
+    part: Part,
+    back: bool,
+    repeats: int,
+    chains: Chains,
+    games: Games,
+    rule: Rule,
+    messages: Messages,
+    sites: Sites,
+) -> int:
+    """One pass through the periods of a part, or `back`; returns the number of skipped sites.
 
     Messages from outside these periods are left as they are.
     """
     skipped = 0
-    low, high = node_start[begin], node_start[end]
-    for step in range(end - begin):
-        p = end - 1 - step if back else begin + step
-        for i in span(node_start[p], node_start[p + 1]):
+    forward, backward, marginal = messages
+    message, link, _ = sites
+    begin, end, low, high, _, _ = part
+    for count in range(end - begin):
+        p = end - 1 - count if back else begin + count
+        for i in span(chains.node_start[p], chains.node_start[p + 1]):
             if back:
-                if following[i] < high:
-                    precision, weighted = from_future(following[i], variance, forward, marginal)
-                    receive(i, backward, precision, weighted, marginal)
-            elif previous[i] < 0 or previous[i] >= low:
-                precision, weighted = from_past(
-                    i, previous[i], variance, prior_precision[i], backward, marginal
-                )
-                receive(i, forward, precision, weighted, marginal)
+                if chains.following[i] < high:
+                    receive(i, backward, from_future(i, chains, messages), marginal)
+            elif chains.previous[i] < 0 or chains.previous[i] >= low:
+                receive(i, forward, from_past(i, chains, messages), marginal)
         skipped += _play_period(
-            game_start[p], game_start[p + 1], first, second, outcome, weight,
-            noise, margin, advantage, odds, repeats, marginal, sites, links,
-        )  # fmt: skip
+            games.start[p], games.start[p + 1], games, rule, repeats, marginal, message, link
+        )
     return skipped
 
 
-@kernel(
-    "void(int64, int64, int64, int64, int32[::1], int32[::1], float64[::1], float64[:, ::1], float64[:, ::1])"
-)
-def gather(node, last_node, game, last_game, first, second, weight, marginal, sites):
-    """Fill `marginal` of the nodes from `node` to before `last_node` with the sites of their games, a slice's."""
-    for i in span(node, last_node):
+@kernel
+def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
+    """Fill `marginal` of the variables of a part with their sites."""
+    message = sites.message
+    for i in span(part.node, part.node_end):
         marginal[i, 0] = 0.0
         marginal[i, 1] = 0.0
-    for g in span(game, last_game):
-        fetch(g, last_game, first, marginal)
-        fetch(g, last_game, second, marginal)
-        times = weight[g]
-        i = at(first[g])
-        j = at(second[g])
-        marginal[i, 0] += times * sites[g, 0]
-        marginal[i, 1] += times * sites[g, 1]
-        marginal[j, 0] += times * sites[g, 2]
-        marginal[j, 1] += times * sites[g, 3]
+    for g in span(part.game, part.game_end):
+        times = games.weight[g]
+        i = at(games.first[g])
+        j = at(games.second[g])
+        marginal[i, 0] += times * message[g, 0]
+        marginal[i, 1] += times * message[g, 1]
+        marginal[j, 0] += times * message[g, 2]
+        marginal[j, 1] += times * message[g, 3]
 
 
-@kernel(
-    "UniTuple(float64, 2)(int64, int64, int32[::1], int32[::1], uint8[::1], float64[::1], "
-    "float64, float64, float64, float64[::1], float64[:, ::1], float64[:, ::1])"
-)
-def game_evidence(
-    game, last_game, first, second, outcome, weight, noise, margin, advantage, odds, marginal, sites
-):
-    """The part of log Z of some games' sites; and the log probabilities of these games, each without its site."""
-    foreseen = 0.0
-    games = 0.0
-    for g in span(game, last_game):
-        fetch(g, last_game, first, marginal)
-        fetch(g, last_game, second, marginal)
-        i = at(first[g])
-        j = at(second[g])
-        precision_i = marginal[i, 0] - sites[g, 0]
-        precision_j = marginal[j, 0] - sites[g, 2]
-        if not (precision_i > 0.0 and precision_j > 0.0):
+@flat
+def _cavity(g, games, marginal, message):
+    """(difference of means, sum of variances or -1 if improper, log integrals of the sites) of a game's cavities."""
+    i = at(games.first[g])
+    j = at(games.second[g])
+    precision_i = marginal[i, 0] - message[g, 0]
+    precision_j = marginal[j, 0] - message[g, 2]
+    if not (precision_i > 0.0 and precision_j > 0.0):
+        return 0.0, -1.0, 0.0
+    weighted_i = marginal[i, 1] - message[g, 1]
+    weighted_j = marginal[j, 1] - message[g, 3]
+    absorbed = log_integral(precision_i, weighted_i, message[g, 0], message[g, 1])
+    absorbed += log_integral(precision_j, weighted_j, message[g, 2], message[g, 3])
+    difference = weighted_i / precision_i - weighted_j / precision_j
+    return difference, 1.0 / precision_i + 1.0 / precision_j, absorbed
+
+
+@kernel
+def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
+    """A part's share of log Z, of its sites; and the log probabilities of its games, each without its site."""
+    predicted = 0.0
+    total = 0.0
+    for g in span(part.game, part.game_end):
+        difference, variance, absorbed = _cavity(g, games, marginal, sites.message)
+        if variance < 0.0:
             continue
-        weighted_i = marginal[i, 1] - sites[g, 1]
-        weighted_j = marginal[j, 1] - sites[g, 3]
-        mean = weighted_i / precision_i - weighted_j / precision_j + lead_of(outcome[g], odds)
-        scale = 1.0 / math.sqrt(noise + 1.0 / precision_i + 1.0 / precision_j)
+        mean = difference + handicap_of(games.code[g], rule.handicap)
+        scale = 1.0 / math.sqrt(rule.noise + variance)
         normaliser = game_log_normaliser(
-            mean * scale, advantage * scale, margin * scale, outcome_of(outcome[g])
+            mean * scale, rule.advantage * scale, rule.margin * scale, outcome_of(games.code[g])
         )
-        foreseen += weight[g] * normaliser
-        normaliser -= log_integral(precision_i, weighted_i, sites[g, 0], sites[g, 1])
-        normaliser -= log_integral(precision_j, weighted_j, sites[g, 2], sites[g, 3])
-        games += weight[g] * normaliser
-    return games, foreseen
+        predicted += games.weight[g] * normaliser
+        total += games.weight[g] * (normaliser - absorbed)
+    return total, predicted
+
+
+@inner
+def _by_bound(t, bound, outcome, slope):
+    """d log P(outcome) / d bound, where `slope` is d log P / d t."""
+    if outcome != 1:
+        return -abs(slope)
+    log_mass = draw_log_normaliser(t, bound)
+    upper = math.exp(-0.5 * (bound - t) ** 2 - LOG_SQRT_2PI - log_mass)
+    return upper + math.exp(-0.5 * (bound + t) ** 2 - LOG_SQRT_2PI - log_mass)
+
+
+@kernel
+def gradient(
+    games: Games, balance: Vector, rule: Rule, marginal: Rows, sites: Sites
+) -> tuple[float, float, float, float]:
+    """The games' gradient of the log-evidence in 2 beta^2, the draw margin, White's advantage and the log of handicaps.
+
+    At a fixed point log Z does not change to first order when sites do, so only what depends on a parameter explicitly
+    counts: each factor's own slope given the messages it receives. A variance inside a Gaussian integral
+    I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and
+    k = -d^2 log I / d mean^2. Of a game with unknown colours both colourings count, each by its posterior weight.
+    `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
+    colours are unknown.
+    """
+    by_noise = 0.0
+    by_margin = 0.0
+    by_advantage = 0.0
+    by_handicap = 0.0
+    for g in span(0, len(games.first)):
+        difference, variance, _ = _cavity(g, games, marginal, sites.message)
+        if variance < 0.0:
+            continue
+        weight = games.weight[g]
+        handicap = handicap_of(games.code[g], rule.handicap)
+        mean = difference + handicap
+        scale = 1.0 / math.sqrt(rule.noise + variance)
+        bound = rule.margin * scale
+        outcome = outcome_of(games.code[g])
+        known = outcome % UNKNOWN
+        share = 1.0
+        if outcome >= UNKNOWN:
+            share = first_share(
+                outcome_log_normaliser((mean + rule.advantage) * scale, bound, known),
+                outcome_log_normaliser((mean - rule.advantage) * scale, bound, known),
+            )
+        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
+            if p > 0.0:
+                t = (mean + sign * rule.advantage) * scale
+                v, w = outcome_moments(t, bound, known)
+                by_noise += p * weight * 0.5 * (v * v - w) * scale * scale
+                by_margin += p * weight * _by_bound(t, bound, known, v) * scale
+                by_advantage += p * sign * balance[g] * v * scale
+                by_handicap += p * weight * v * scale * handicap
+    return by_noise, by_margin, by_advantage, by_handicap
+
+
+@kernel
+def residual(
+    part: Part,
+    games: Games,
+    sites: Sites,
+    messages: Messages,
+    means: Vector,
+    coupling: Vector,
+    diagonal: Vector,
+    out: Vector,
+) -> None:
+    """Fill `out` with b - A s at the present marginal means s, `means` with s, `diagonal` with diag(L), and `coupling`.
+
+    All of one part. The means come from smoothing the sites (S, h), so T s = h - S s and T itself is not needed.
+    """
+    forward, backward, marginal = messages
+    link = sites.link
+    for i in span(part.node, part.node_end):
+        means[i] = marginal[i, 1] / marginal[i, 0]
+        precision = marginal[i, 0] - forward[i, 0] - backward[i, 0]
+        out[i] = precision * means[i] - (marginal[i, 1] - forward[i, 1] - backward[i, 1])
+        diagonal[i] = 0.0
+    for g in span(part.game, part.game_end):
+        i = at(games.first[g])
+        j = at(games.second[g])
+        coupling[g] = games.weight[g] * link[g, 0]
+        diagonal[i] += coupling[g]
+        diagonal[j] += coupling[g]
+        score = games.weight[g] * link[g, 1] - coupling[g] * (means[i] - means[j])
+        out[i] += score
+        out[j] -= score
+
+
+@kernel
+def add_couplings(
+    begin: int,
+    end: int,
+    first: Index,
+    second: Index,
+    weight: Vector,
+    link: Rows,
+    coupling: Vector,
+    z: Strided,
+    az: Strided,
+) -> float:
+    """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
+    product = 0.0
+    for g in span(begin, end):
+        i = at(first[g])
+        j = at(second[g])
+        added = coupling[g] * z[j]
+        az[i] -= added
+        az[j] -= coupling[g] * z[i]
+        product -= added * z[i]
+    return 2.0 * product
+
+
+@kernel
+def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
+    """Set every site so that smoothing gives these means.
+
+    A game moves its two skills with its score; the sites (p, p s_i + score) and (p, p s_j - score) do so at the joint
+    means whatever their precisions p, which stay as they are.
+    """
+    message, link, _ = sites
+    for g in span(begin, end):
+        i = at(games.first[g])
+        j = at(games.second[g])
+        score = link[g, 1] - link[g, 0] * (means[i] - means[j])
+        message[g, 1] = message[g, 0] * means[i] + score
+        message[g, 3] = message[g, 2] * means[j] - score

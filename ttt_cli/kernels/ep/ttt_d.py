@@ -1,13 +1,9 @@
 """TTT-D: a skill and a draw margin per node, both smoothed (TTT paper, section 3.3).
 
-Variables: the skills of nodes 0..n-1, then their draw margins n..2n-1; a margin is counted from its prior mean, so
-`offset` is added where its value matters. Messages are as in `ttt`: rows (precision, precision times mean) of arrays
-(variables, 2). With d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when
-x1 = d + e_i < 0 and draws when both are positive. `sites` has shape (games, 8): messages to s_i, s_j, e_i, e_j.
-Outcomes are 0 loss, 1 draw, 2 win of the first; 3 more where colours are unknown (see `colours`); with the odds given
-(see `odds`).
-`positivity` (nodes, 2) are the messages of the factors e > 0. `links` (games, 5) are what one game says about
-(x1, x2) without the noise: precisions q11, q12, q22 and precisions times mean b1, b2.
+Arrays as in `structures`; a margin is counted from its origin, so `rule.margin` is added where its value matters. With
+d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when x1 = d + e_i < 0 and draws
+when both are positive. Within the joint Gaussian (see `joint_means`) a game is a Gaussian on x1 and x2 without the
+noise, and the factors that keep margins positive stand beside the games as they are.
 """
 
 from __future__ import annotations
@@ -16,25 +12,22 @@ import math
 
 import numpy as np
 
-from ttt_cli.kernels.colours import UNKNOWN
+from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
+from ttt_cli.kernels.colours import UNKNOWN, first_share
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.sides import game_log_probability, game_sides
+from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, sides, sides_log_probability
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.indices import at, span
-from ttt_cli.kernels.odds import lead_of, outcome_of
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
-_LAYOUT = (
-    "int64[::1], int32[::1], int32[::1], float64[::1]"  # node_start, previous, following, drift variance
-)
-_GAMES = "int64[::1], int32[::1], int32[::1], uint8[::1], float64[::1]"
-# prior precision, 2 beta^2, advantage, odds, offset
-_SCALARS = "float64[::1], float64, float64, float64[::1], float64"
-_ARRAYS = ", ".join(["float64[:, ::1]"] * 5)  # forward, backward, marginal, sites, positivity
+SETTLED = 1e-9  # relative change of a site below which it is left alone
+SLOW = 0.5  # rate above which a site is updated again at once
 
 
 @inner
-def _keep_positive(i, e, offset, marginal, positivity):
+def _keep_positive(i, e, origin, marginal, positivity):
     """Update the factor that keeps the margin e of node i positive; False when its cavity is improper."""
     cavity = marginal[e, 0] - positivity[i, 0]
     if not cavity > 0.0:
@@ -42,11 +35,11 @@ def _keep_positive(i, e, offset, marginal, positivity):
     variance = 1.0 / cavity
     mean = (marginal[e, 1] - positivity[i, 1]) * variance
     scale = math.sqrt(cavity)
-    v, w = win_moments((mean + offset) * scale)
-    pull = w * cavity
-    left = 1.0 / (1.0 - variance * pull)
-    precision = pull * left
-    weighted = (v * scale + mean * pull) * left
+    v, w = win_moments((mean + origin) * scale)
+    information = w * cavity
+    left = 1.0 / (1.0 - variance * information)
+    precision = information * left
+    weighted = (v * scale + mean * information) * left
     marginal[e, 0] += precision - positivity[i, 0]
     marginal[e, 1] += weighted - positivity[i, 1]
     positivity[i, 0] = precision
@@ -55,16 +48,16 @@ def _keep_positive(i, e, offset, marginal, positivity):
 
 
 @inner
-def _replace(g, column, variable, slope, pull, mean, variance, times, marginal, sites):
+def _replace(g, column, variable, score, information, mean, variance, times, marginal, message):
     """The new site of one variable whose cavity is N(mean, variance); returns the relative change of its precision."""
-    left = 1.0 / (1.0 - variance * pull)
-    precision = pull * left
-    weighted = (slope + mean * pull) * left
-    change = abs(precision - sites[g, column])
-    marginal[variable, 0] += times * (precision - sites[g, column])
-    marginal[variable, 1] += times * (weighted - sites[g, column + 1])
-    sites[g, column] = precision
-    sites[g, column + 1] = weighted
+    left = 1.0 / (1.0 - variance * information)
+    precision = information * left
+    weighted = (score + mean * information) * left
+    change = abs(precision - message[g, column])
+    marginal[variable, 0] += times * (precision - message[g, column])
+    marginal[variable, 1] += times * (weighted - message[g, column + 1])
+    message[g, column] = precision
+    message[g, column + 1] = weighted
     return change / precision if precision > 0.0 else 0.0
 
 
@@ -75,30 +68,30 @@ def _has_one_peak(k11, k12, k22):
 
 
 @flat
-def _play(g, i, j, n, code, times, noise, advantage, odds, offset, marginal, sites, links):
+def _play(g, i, j, n, code, times, noise, margin, advantage, handicap, marginal, message, link):
     """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
     a = n + i
     b = n + j
-    cavity_si = marginal[i, 0] - sites[g, 0]
-    cavity_sj = marginal[j, 0] - sites[g, 2]
-    cavity_ei = marginal[a, 0] - sites[g, 4]
-    cavity_ej = marginal[b, 0] - sites[g, 6]
+    cavity_si = marginal[i, 0] - message[g, 0]
+    cavity_sj = marginal[j, 0] - message[g, 2]
+    cavity_ei = marginal[a, 0] - message[g, 4]
+    cavity_ej = marginal[b, 0] - message[g, 6]
     if not (cavity_si > 0.0 and cavity_sj > 0.0 and cavity_ei > 0.0 and cavity_ej > 0.0):
         return -1.0
     var_si = 1.0 / cavity_si
     var_sj = 1.0 / cavity_sj
     var_ei = 1.0 / cavity_ei
     var_ej = 1.0 / cavity_ej
-    mean_si = (marginal[i, 1] - sites[g, 1]) * var_si
-    mean_sj = (marginal[j, 1] - sites[g, 3]) * var_sj
-    mean_ei = (marginal[a, 1] - sites[g, 5]) * var_ei
-    mean_ej = (marginal[b, 1] - sites[g, 7]) * var_ej
-    lead = mean_si - mean_sj
+    mean_si = (marginal[i, 1] - message[g, 1]) * var_si
+    mean_sj = (marginal[j, 1] - message[g, 3]) * var_sj
+    mean_ei = (marginal[a, 1] - message[g, 5]) * var_ei
+    mean_ej = (marginal[b, 1] - message[g, 7]) * var_ej
+    difference = mean_si - mean_sj
     var_d = var_si + var_sj
     outcome = outcome_of(code)
     g1, g2, k11, k12, k22 = game_sides(
-        outcome, lead + lead_of(code, odds), advantage, noise, var_d,
-        mean_ei + offset, var_ei, mean_ej + offset, var_ej,
+        outcome, difference + handicap_of(code, handicap), advantage, noise, var_d,
+        mean_ei + margin, var_ei, mean_ej + margin, var_ej,
     )  # fmt: skip
     if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
         return -1.0
@@ -110,51 +103,38 @@ def _play(g, i, j, n, code, times, noise, advantage, odds, offset, marginal, sit
     m21 = k22 * var_d - k12 * c11
     m22 = 1.0 - k22 * c22 + k12 * var_d
     inverse = 1.0 / (m11 * m22 - m12 * m21)
-    x1 = lead + mean_ei
-    x2 = mean_ej - lead
+    x1 = difference + mean_ei
+    x2 = mean_ej - difference
     r1 = g1 + k11 * x1 + k12 * x2
     r2 = g2 + k12 * x1 + k22 * x2
-    links[g, 0] = (m22 * k11 - m12 * k12) * inverse
-    links[g, 1] = (m22 * k12 - m12 * k22) * inverse
-    links[g, 2] = (m11 * k22 - m21 * k12) * inverse
-    links[g, 3] = (m22 * r1 - m12 * r2) * inverse
-    links[g, 4] = (m11 * r2 - m21 * r1) * inverse
-    pull = k11 - 2.0 * k12 + k22
-    change = _replace(g, 0, i, g1 - g2, pull, mean_si, var_si, times, marginal, sites)
-    change += _replace(g, 2, j, g2 - g1, pull, mean_sj, var_sj, times, marginal, sites)
-    change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, marginal, sites)
-    change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, marginal, sites)
+    link[g, 0] = (m22 * k11 - m12 * k12) * inverse
+    link[g, 1] = (m22 * k12 - m12 * k22) * inverse
+    link[g, 2] = (m11 * k22 - m21 * k12) * inverse
+    link[g, 3] = (m22 * r1 - m12 * r2) * inverse
+    link[g, 4] = (m11 * r2 - m21 * r1) * inverse
+    information = k11 - 2.0 * k12 + k22
+    change = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, marginal, message)
+    change += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, marginal, message)
+    change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, marginal, message)
+    change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, marginal, message)
     return change
 
 
 @inner
-def _play_period(
-    begin,
-    end,
-    n,
-    first,
-    second,
-    outcome,
-    weight,
-    noise,
-    advantage,
-    odds,
-    offset,
-    repeats,
-    marginal,
-    sites,
-    links,
-):
+def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
     """Update the games of one period in order; returns how many had to be skipped (see `ttt._play_period`)."""
     skipped = 0
+    _, first, second, code, weight = games
+    noise, margin, advantage, handicap = rule
     for g in span(begin, end):
         i = at(first[g])
         j = at(second[g])
-        times = weight[g]
-        change = _play(g, i, j, n, outcome[g], times, noise, advantage, odds, offset, marginal, sites, links)
+        change = _play(
+            g, i, j, n, code[g], weight[g], noise, margin, advantage, handicap, marginal, message, link
+        )
         if change < 0.0:
             skipped += 1
-        elif times > 1.0 and change > 1e-9:
+        elif weight[g] > 1.0 and change > SETTLED:
             for _ in range(repeats):
                 before = change
                 change = _play(
@@ -162,126 +142,284 @@ def _play_period(
                     i,
                     j,
                     n,
-                    outcome[g],
-                    times,
+                    code[g],
+                    weight[g],
                     noise,
+                    margin,
                     advantage,
-                    odds,
-                    offset,
+                    handicap,
                     marginal,
-                    sites,
-                    links,
+                    message,
+                    link,
                 )
-                if change < 1e-9 or change < 0.5 * before:
+                if change < SETTLED or change < SLOW * before:
                     break
     return skipped
 
 
-@kernel(f"int64({_LAYOUT}, {_GAMES}, {_SCALARS}, int64, int64, int64, boolean, {_ARRAYS}, float64[:, ::1])")
+@kernel
 def sweep(
-    node_start, previous, following, variance,
-    game_start, first, second, outcome, weight,
-    prior_precision, noise, advantage, odds, offset, repeats, begin, end, back,
-    forward, backward, marginal, sites, positivity, links,
-):  # fmt: skip
-    """One pass through the periods from `begin` to before `end`, or `back`; returns the number of skipped sites.
+    part: Part,
+    back: bool,
+    repeats: int,
+    chains: Chains,
+    games: Games,
+    rule: Rule,
+    messages: Messages,
+    sites: Sites,
+) -> int:
+    """One pass through the periods of a part, or `back`; returns the number of skipped sites.
 
     Messages from outside these periods are left as they are.
     """
     skipped = 0
-    n = at(len(previous) // 2)
-    low, high = node_start[begin], node_start[end]
-    for step in range(end - begin):
-        p = end - 1 - step if back else begin + step
-        for i in span(node_start[p], node_start[p + 1]):
-            past = previous[i] < 0 or previous[i] >= low
-            future = following[i] < high
+    forward, backward, marginal = messages
+    message, link, positivity = sites
+    n = at(len(positivity))
+    begin, end, low, high, _, _ = part
+    for count in range(end - begin):
+        p = end - 1 - count if back else begin + count
+        for i in span(chains.node_start[p], chains.node_start[p + 1]):
+            past = chains.previous[i] < 0 or chains.previous[i] >= low
+            future = chains.following[i] < high
             for variable in (i, n + i):
                 if back and future:
-                    precision, weighted = from_future(following[variable], variance, forward, marginal)
-                    receive(variable, backward, precision, weighted, marginal)
+                    receive(variable, backward, from_future(variable, chains, messages), marginal)
                 elif past and not back:
-                    precision, weighted = from_past(
-                        variable, previous[variable], variance, prior_precision[variable], backward, marginal
-                    )
-                    receive(variable, forward, precision, weighted, marginal)
-            if not _keep_positive(i, n + i, offset, marginal, positivity):
+                    receive(variable, forward, from_past(variable, chains, messages), marginal)
+            if not _keep_positive(i, n + i, rule.margin, marginal, positivity):
                 skipped += 1
         skipped += _play_period(
-            game_start[p], game_start[p + 1], n, first, second, outcome, weight,
-            noise, advantage, odds, offset, repeats, marginal, sites, links,
-        )  # fmt: skip
+            games.start[p], games.start[p + 1], n, games, rule, repeats, marginal, message, link
+        )
     return skipped
 
 
-@kernel(
-    "void(int64, int64, int64, int64, int32[::1], int32[::1], float64[::1], float64[:, ::1], float64[:, ::1], "
-    "float64[:, ::1])"
-)
-def gather(node, last_node, game, last_game, first, second, weight, marginal, sites, positivity):
-    """Fill `marginal` of a slice's variables with their sites: of its games, and those that keep margins positive."""
+@kernel
+def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
+    """Fill `marginal` of the variables of a part with their sites: of games, and those that keep margins positive."""
+    message, _, positivity = sites
     n = at(len(positivity))
-    for i in span(node, last_node):
+    for i in span(part.node, part.node_end):
         marginal[i, 0] = 0.0
         marginal[i, 1] = 0.0
         marginal[n + i, 0] = positivity[i, 0]
         marginal[n + i, 1] = positivity[i, 1]
-    for g in span(game, last_game):
-        times = weight[g]
-        i = at(first[g])
-        j = at(second[g])
+    for g in span(part.game, part.game_end):
+        times = games.weight[g]
+        i = at(games.first[g])
+        j = at(games.second[g])
         for c in range(2):
-            marginal[i, c] += times * sites[g, c]
-            marginal[j, c] += times * sites[g, 2 + c]
-            marginal[n + i, c] += times * sites[g, 4 + c]
-            marginal[n + j, c] += times * sites[g, 6 + c]
+            marginal[i, c] += times * message[g, c]
+            marginal[j, c] += times * message[g, 2 + c]
+            marginal[n + i, c] += times * message[g, 4 + c]
+            marginal[n + j, c] += times * message[g, 6 + c]
 
 
-@kernel(
-    "UniTuple(float64, 2)(int64, int64, int64, int64, int32[::1], int32[::1], uint8[::1], float64[::1], "
-    "float64, float64, float64[::1], float64, float64[:, ::1], float64[:, ::1], float64[:, ::1])"
-)
-def site_evidence(
-    node, last_node, game, last_game, first, second, outcome, weight,
-    noise, advantage, odds, offset, marginal, sites, positivity,
-):  # fmt: skip
-    """The part of log Z of a slice's sites, positivity included; and the log probabilities of its games.
+@inner
+def _cavities(g, i, j, n, marginal, message, cavity):
+    """Fill `cavity` (4, 2) with means and variances of a game's variables without it.
 
-    Each game is foreseen without its own site.
+    Returns whether they are proper, and the log integrals of its sites.
     """
-    foreseen = 0.0
-    n = at(len(positivity))
+    absorbed = 0.0
+    for side in range(4):
+        variable = (i if side % 2 == 0 else j) + (n if side > 1 else at(0))
+        precision = marginal[variable, 0] - message[g, 2 * side]
+        if not precision > 0.0:
+            return False, 0.0
+        weighted = marginal[variable, 1] - message[g, 2 * side + 1]
+        absorbed += log_integral(precision, weighted, message[g, 2 * side], message[g, 2 * side + 1])
+        cavity[side, 0] = weighted / precision
+        cavity[side, 1] = 1.0 / precision
+    return True, absorbed
+
+
+@kernel
+def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
+    """A part's share of log Z, of its sites, positivity included; and the log probabilities of its games.
+
+    Each game is predicted without its own site.
+    """
+    message, _, positivity = sites
+    _, first, second, code, weight = games
+    noise, margin, advantage, handicap = rule
+    predicted = 0.0
     total = 0.0
+    n = at(len(positivity))
     cavity = np.empty((4, 2))
-    for g in span(game, last_game):
-        i = at(first[g])
-        j = at(second[g])
-        absorbed = 0.0
-        proper = True
-        for side in range(4):
-            variable = (i if side % 2 == 0 else j) + (n if side > 1 else at(0))
-            precision = marginal[variable, 0] - sites[g, 2 * side]
-            if not precision > 0.0:
-                proper = False
-                break
-            weighted = marginal[variable, 1] - sites[g, 2 * side + 1]
-            absorbed += log_integral(precision, weighted, sites[g, 2 * side], sites[g, 2 * side + 1])
-            cavity[side, 0] = weighted / precision
-            cavity[side, 1] = 1.0 / precision
+    for g in span(part.game, part.game_end):
+        proper, absorbed = _cavities(g, at(first[g]), at(second[g]), n, marginal, message, cavity)
         if not proper:
             continue
-        lead = cavity[0, 0] - cavity[1, 0] + lead_of(outcome[g], odds)
+        difference = cavity[0, 0] - cavity[1, 0] + handicap_of(code[g], handicap)
         normaliser = game_log_probability(
-            outcome_of(outcome[g]), lead, advantage, noise, cavity[0, 1] + cavity[1, 1],
-            cavity[2, 0] + offset, cavity[2, 1], cavity[3, 0] + offset, cavity[3, 1],
+            outcome_of(code[g]), difference, advantage, noise, cavity[0, 1] + cavity[1, 1],
+            cavity[2, 0] + margin, cavity[2, 1], cavity[3, 0] + margin, cavity[3, 1],
         )  # fmt: skip
-        foreseen += weight[g] * normaliser
+        predicted += weight[g] * normaliser
         total += weight[g] * (normaliser - absorbed)
-    for i in span(node, last_node):
+    for i in span(part.node, part.node_end):
         precision = marginal[n + i, 0] - positivity[i, 0]
         weighted = marginal[n + i, 1] - positivity[i, 1]
         if not precision > 0.0:
             continue
-        total += win_log_normaliser((weighted / precision + offset) * math.sqrt(precision))
+        total += win_log_normaliser((weighted / precision + margin) * math.sqrt(precision))
         total -= log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
-    return total, foreseen
+    return total, predicted
+
+
+@kernel
+def gradient(
+    games: Games, balance: Vector, rule: Rule, marginal: Rows, sites: Sites
+) -> tuple[float, float, float, float]:
+    """As `ttt.gradient`; instead of the draw margin in the origin of the margins, positivity included."""
+    message, _, positivity = sites
+    _, first, second, code, weight = games
+    noise, margin, advantage, handicap = rule
+    n = at(len(positivity))
+    by_noise = 0.0
+    by_margin = 0.0
+    by_advantage = 0.0
+    by_handicap = 0.0
+    cavity = np.empty((4, 2))
+    for g in span(0, len(first)):
+        proper, _ = _cavities(g, at(first[g]), at(second[g]), n, marginal, message, cavity)
+        if not proper:
+            continue
+        given = handicap_of(code[g], handicap)
+        mean = cavity[0, 0] - cavity[1, 0] + given
+        var_d = cavity[0, 1] + cavity[1, 1]
+        mean_a, var_a, mean_b, var_b = (
+            cavity[2, 0] + margin, cavity[2, 1], cavity[3, 0] + margin, cavity[3, 1],
+        )  # fmt: skip
+        outcome = outcome_of(code[g])
+        known = outcome % UNKNOWN
+        share = 1.0
+        if outcome >= UNKNOWN:
+            ahead, behind = mean + advantage, mean - advantage
+            share = first_share(
+                sides_log_probability(known, ahead, noise, var_d, mean_a, var_a, mean_b, var_b),
+                sides_log_probability(known, behind, noise, var_d, mean_a, var_a, mean_b, var_b),
+            )
+        for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
+            if p > 0.0:
+                g1, g2, k11, k12, k22 = sides(
+                    known, mean + sign * advantage, noise, var_d, mean_a, var_a, mean_b, var_b
+                )
+                counted = p * weight[g]
+                by_noise += counted * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
+                by_margin += counted * (g1 + g2)
+                by_advantage += p * sign * balance[g] * (g1 - g2)
+                by_handicap += counted * (g1 - g2) * given
+    for i in span(0, n):
+        precision = marginal[n + i, 0] - positivity[i, 0]
+        mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + margin
+        scale = math.sqrt(precision)
+        v, _ = win_moments(mean * scale)
+        by_margin += v * scale
+    return by_noise, by_margin, by_advantage, by_handicap
+
+
+@inner
+def _weighted(g, i, j, n, link, values):
+    """(q x)_1 and (q x)_2 of a game at these values of the variables."""
+    difference = values[i] - values[j]
+    x1 = difference + values[n + i]
+    x2 = values[n + j] - difference
+    return link[g, 0] * x1 + link[g, 1] * x2, link[g, 1] * x1 + link[g, 2] * x2
+
+
+@kernel
+def residual(
+    part: Part,
+    games: Games,
+    sites: Sites,
+    messages: Messages,
+    means: Vector,
+    coupling: Vector,
+    diagonal: Vector,
+    out: Vector,
+) -> None:
+    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at the present marginal means s.
+
+    All of one part; `coupling` is not needed here.
+    """
+    forward, backward, marginal = messages
+    _, link, positivity = sites
+    n = at(len(positivity))
+    for i in span(part.node, part.node_end):
+        for v in (i, n + i):
+            means[v] = marginal[v, 1] / marginal[v, 0]
+            precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
+            out[v] = precision * means[v] - (marginal[v, 1] - forward[v, 1] - backward[v, 1])
+            diagonal[v] = 0.0
+        out[n + i] += positivity[i, 1] - positivity[i, 0] * means[n + i]
+        diagonal[n + i] = positivity[i, 0]
+    for g in span(part.game, part.game_end):
+        i = at(games.first[g])
+        j = at(games.second[g])
+        times = games.weight[g]
+        weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
+        score_1 = times * (link[g, 3] - weighted_1)
+        score_2 = times * (link[g, 4] - weighted_2)
+        out[i] += score_1 - score_2
+        out[j] -= score_1 - score_2
+        out[n + i] += score_1
+        out[n + j] += score_2
+        between = times * (link[g, 0] - 2.0 * link[g, 1] + link[g, 2])
+        diagonal[i] += between
+        diagonal[j] += between
+        diagonal[n + i] += times * link[g, 0]
+        diagonal[n + j] += times * link[g, 2]
+
+
+@kernel
+def add_couplings(
+    begin: int,
+    end: int,
+    first: Index,
+    second: Index,
+    weight: Vector,
+    link: Rows,
+    coupling: Vector,
+    z: Strided,
+    az: Strided,
+) -> float:
+    """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
+    n = at(len(z) // 2)
+    product = 0.0
+    for g in span(begin, end):
+        i = at(first[g])
+        j = at(second[g])
+        times = weight[g]
+        weighted_1, weighted_2 = _weighted(g, i, j, n, link, z)
+        difference = weighted_1 - weighted_2
+        between = link[g, 0] - 2.0 * link[g, 1] + link[g, 2]
+        skill_i = times * (difference - between * z[i])
+        skill_j = -times * (difference + between * z[j])
+        margin_i = times * (weighted_1 - link[g, 0] * z[n + i])
+        margin_j = times * (weighted_2 - link[g, 2] * z[n + j])
+        az[i] += skill_i
+        az[j] += skill_j
+        az[n + i] += margin_i
+        az[n + j] += margin_j
+        product += skill_i * z[i] + skill_j * z[j] + margin_i * z[n + i] + margin_j * z[n + j]
+    return product
+
+
+@kernel
+def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
+    """Set every site so that smoothing gives these means; precisions stay as they are (see `ttt.spread`)."""
+    message, link, _ = sites
+    n = at(len(means) // 2)
+    for g in span(begin, end):
+        i = at(games.first[g])
+        j = at(games.second[g])
+        weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
+        score_1 = link[g, 3] - weighted_1
+        score_2 = link[g, 4] - weighted_2
+        message[g, 1] = message[g, 0] * means[i] + score_1 - score_2
+        message[g, 3] = message[g, 2] * means[j] - score_1 + score_2
+        message[g, 5] = message[g, 4] * means[n + i] + score_1
+        message[g, 7] = message[g, 6] * means[n + j] + score_2

@@ -7,7 +7,7 @@ prior mean.
 
 A pool is the games that still count (`active`, indices of games, k of them) between players who are numbered anew
 (n of them): `ends` (k, 2) the two players, `fade` (k, 2) the weight of one game for each of them. Over all games:
-`code` (outcome and odds, see `odds`), `times` (so many equal games), `sites` (games, 4) the whole game's messages to
+`code` (see `handicaps`), `times` (so many equal games), `sites` (games, 4) the whole game's messages to
 the first's skill and to the second's, and `links` (games, 4): q and q y of its force q (y - (s_i - s_j)) at the means
 of the pseudo-posterior, and what multiplies the force for each player (1 at whole weight). `marginal` (n, 2) is the
 pseudo-posterior, `level` (n,) the prior means.
@@ -19,7 +19,7 @@ import math
 
 from ttt_cli.kernels.colours import UNKNOWN, game_moments
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.odds import lead_of, outcome_of
+from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
 _POOL = "int64[::1], int32[:, ::1], float64[:, ::1]"  # active, ends, fade
@@ -158,7 +158,7 @@ def sweep(active, ends, fade, code, times, odds, noise, margin, advantage, margi
         g = active[k]
         alone = min(times[g], 1.0)
         done = _play(
-            g, ends[k, 0], ends[k, 1], outcome_of(code[g]), lead_of(code[g], odds),
+            g, ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], odds),
             alone * fade[k, 0], alone * fade[k, 1], times[g] * fade[k, 0], times[g] * fade[k, 1],
             noise, margin, advantage, marginal, sites, links,
         )  # fmt: skip

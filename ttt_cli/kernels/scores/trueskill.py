@@ -6,7 +6,7 @@ import math
 
 from ttt_cli.kernels.colours import game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.odds import lead_of, outcome_of
+from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.scores.matches import next_share, unit_end
 
 LEAST_SHRINK = (
@@ -35,7 +35,7 @@ def filter_games(
 ):  # fmt: skip
     """Fill `mean` (from the prior mean) and `variance` per node with the belief after its period's games, in order.
 
-    `outcome` is 0 loss, 1 draw, 2 win of White; 3 more where colours are unknown (see `colours`); with `odds`.
+    `outcome` is 0 loss, 1 draw, 2 win of White; 3 more where colours are unknown (see `colours`); with `handicaps`.
     A game of weight w is played w times over, a last fraction of it as that fraction of its evidence; of a match every
     game is lost, drawn and won in proportion (see `matches`). `goes_on`: the call before has begun the first period.
     Returns the sum of the log probabilities with which each game was foreseen.
@@ -51,7 +51,7 @@ def filter_games(
             stop = unit_end(joined, g, game_start[p + 1])
             i = white[g]
             j = black[g]
-            lead = lead_of(outcome[g], odds)
+            lead = handicap_of(outcome[g], odds)
             total = 0.0
             for row in range(g, stop):
                 total += weight[row]

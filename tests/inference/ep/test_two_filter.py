@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.reference.joint_dense import Problem
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.slices import Slices
-from ttt_cli.inference.ep.walks import Walks
+from ttt_cli.inference.ep.two_filter import TwoFilter
+from ttt_cli.kernels.ep.structures import Messages
 
 seeds = st.integers(0, 2**32 - 1)
 drifts = st.sampled_from([0.0, 30.0, 90.0])
@@ -23,9 +24,9 @@ def small_slices():
         yield
 
 
-def walks_of(problem, threads):
+def filters_of(problem, threads):
     parts = Slices(problem.start, problem.game_start, problem.previous[: problem.n], threads)
-    return Walks(problem.previous, problem.following, problem.variance, problem.prior, parts)
+    return TwoFilter(problem.chains, parts)
 
 
 @settings(max_examples=60)
@@ -34,9 +35,9 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
     problem = Problem(seed, drift, kinds, players=6, periods=5)
     size = len(problem.previous)
     sites = np.stack([problem.rng.exponential(1e-5, size), problem.rng.normal(0, 5e-3, size)], axis=1)
-    forward, backward, marginal = np.full((3, size, 2), np.nan)
+    forward, backward, marginal = messages = Messages(*np.full((3, size, 2), np.nan))
     marginal[:] = sites
-    walks_of(problem, threads).smooth(forward, backward, marginal)
+    filters_of(problem, threads).smooth(messages)
 
     covariance = problem.covariance()
     posterior = covariance @ np.linalg.inv(np.eye(size) + sites[:, :1] * covariance)
@@ -45,7 +46,7 @@ def test_marginals_are_those_of_all_sites_together(seed, drift, kinds, threads):
     assert forward + backward + sites == pytest.approx(marginal, rel=1e-12, abs=1e-18)
     assert not backward[problem.following < 0].any()
     first = problem.previous < 0
-    assert forward[first, 0] == pytest.approx(problem.prior[first], rel=1e-15)
+    assert forward[first, 0] == pytest.approx(1 / problem.variance[first], rel=1e-15)
 
 
 @given(seeds)
@@ -56,8 +57,8 @@ def test_two_halves_pass_the_messages_of_one(seed):
     size = len(problem.previous)
     sites = np.stack([problem.rng.exponential(1e-5, size), problem.rng.normal(0, 5e-3, size)], axis=1)
     one, two = (np.stack([np.zeros_like(sites), np.zeros_like(sites), sites]) for _ in range(2))
-    walks_of(problem, 1).smooth(*one)
-    halves = walks_of(problem, 2)
-    halves.smooth(*two)
+    filters_of(problem, 1).smooth(Messages(*one))
+    halves = filters_of(problem, 2)
+    halves.smooth(Messages(*two))
     assert len(halves.later)
     assert two == pytest.approx(one, rel=1e-11, abs=1e-18)

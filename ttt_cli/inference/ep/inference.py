@@ -1,0 +1,213 @@
+"""Gaussian expectation propagation: one Gaussian per quantity of a node, found by sweeps over the timeline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.fitted import Fit
+from ttt_cli.histories import Chain
+from ttt_cli.inference.ep.joint_means import JointSolver
+from ttt_cli.inference.ep.merged import MergedGames
+from ttt_cli.inference.ep.slices import Moves, Slices
+from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
+from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites, tells_of
+from ttt_cli.inference.prior import Prior, widest
+from ttt_cli.inference.solver import Pace, Sweep, largest
+from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
+from ttt_cli.timeline import Timeline
+
+ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
+REPEATS: Final = 50  # of equal games in a fast sweep
+
+
+class Inference:
+    """Sites and messages of one fit, of skills alone or of skills and draw margins (`kernels/ep/structures.py`).
+
+    `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `start`: a fit of the same timeline,
+    perhaps with other parameters, to begin from, or what is believed of its nodes; `warm`: whether it is of use.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        merged: MergedGames,
+        priors: Mapping[str, Prior],
+        rule: Rule,
+        start: Fit | None = None,
+        threads: int | None = None,
+    ) -> None:
+        from ttt_cli.kernels.ep import chains, ttt, ttt_d
+
+        margins = "draw_margin" in priors
+        self._kernels, self._chain_kernels = ttt_d if margins else ttt, chains
+        self._alternate = not margins  # slices turned against each other: with margins it takes more sweeps
+        self._merged, self._games, self._priors, self._rule = merged, merged.games, priors, rule
+        n, games = timeline.n_nodes, len(merged)
+        self._firsts = range(0, len(priors) * n, max(n, 1))
+        self._chains = Chains(
+            timeline.node_start.copy(),
+            self._of_variables(timeline.previous),
+            self._of_variables(timeline.next),
+            np.concatenate([prior.mean for prior in priors.values()]),
+            np.concatenate([prior.variance for prior in priors.values()]),
+        )
+        self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
+        self._between = self._of_variables(self._slices.later)
+        certainty = max(widest(timeline, prior) for prior in priors.values())
+        self._rounding = ROUNDING * certainty
+        self._filters = TwoFilter(self._chains, self._slices)
+        self._joint = JointSolver(self._filters, certainty, self._slices)
+        self._sites = Sites(
+            started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
+            np.zeros((games, 5 if margins else 2)),
+            started_sites((n if margins else 0, 2), start, "positivity"),
+        )
+        self._coupling = np.empty(0 if margins else games)
+        self._means = np.empty(len(priors) * n)
+        self._messages = Messages(*np.empty((3, len(priors) * n, 2)))
+        if tells_of(start, n) and not self._sites.message.any():
+            self._guess(start, timeline.previous < 0)
+        self.warm = bool(self._sites.message.any())
+        self._moves = Moves(self._slices, self._messages.marginal)
+        self._smooth()
+
+    def _of_variables(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Nodes, or -1, as variables: of each quantity in turn."""
+        every = [np.where(nodes < 0, -1, nodes + first) for first in self._firsts]
+        return np.concatenate([np.empty(0), *every]).astype(np.int32)
+
+    @property
+    def state(self) -> dict[str, Vector]:
+        """What a further fit may start from."""
+        message, _, positivity = self._sites
+        return {sites_name(self._merged.colours): message} | (
+            {"positivity": positivity} if len(positivity) else {}
+        )
+
+    def _guess(self, start: Fit | None, first: NDArray[np.bool_]) -> None:
+        """Give every game the sites that it would have if its players were as `start` believes.
+
+        A pass backward in which no node has one after it and games have no weight, so that beliefs stay as they are.
+        """
+        _, backward, marginal = self._messages
+        backward[:] = 0.0
+        marginal[:] = np.concatenate(
+            [believed(start, name, prior, first) for name, prior in self._priors.items()]
+        )
+        chains = self._chains._replace(following=np.full_like(self._chains.following, -1))
+        games = self._games._replace(weight=np.zeros_like(self._games.weight))
+        self._slices.run(
+            lambda number: self._kernels.sweep(
+                self._slices.parts[number], True, 0, chains, games, self._rule, self._messages, self._sites
+            )
+        )
+
+    def _smooth(self) -> None:
+        """All messages along the chains, from the sites as they are."""
+        marginal, parts = self._messages.marginal, self._slices.parts
+        self._slices.run(
+            lambda number: self._kernels.gather(parts[number], self._games, marginal, self._sites)
+        )
+        self._filters.smooth(self._messages)
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """Every slice forward and backward; then the joint means if asked for."""
+        repeats = REPEATS if pace is Pace.FAST else 0
+        slices, moves = self._slices, self._moves
+
+        def half(turn: int, number: int) -> int:
+            back = (turn + number * self._alternate) % 2 == 1
+            return int(
+                self._kernels.sweep(
+                    slices.parts[number], back, repeats, self._chains, self._games, self._rule, self._messages,
+                    self._sites,
+                )
+            )  # fmt: skip
+
+        moves.begin()
+        slices.run(partial(half, 0))
+        self._chain_kernels.exchange(self._between, self._chains, self._messages)
+        skipped = sum(slices.run(partial(half, 1)))
+        self._smooth()
+        change = moves.largest()
+        left = self._towards_joint_means(pace is not Pace.PLAIN)
+        moved, ahead = moves.end()
+        change = max(change, moved)
+        return Sweep(change if change > self._rounding else 0.0, left, skipped, ahead)
+
+    def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
+        """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""
+        joint, kernels, slices, games, sites = (
+            self._joint,
+            self._kernels,
+            self._slices,
+            self._games,
+            self._sites,
+        )
+        of_games = games.first, games.second, games.weight, sites.link, self._coupling
+
+        def residual(number: int) -> None:
+            kernels.residual(
+                slices.parts[number], games, sites, self._messages, self._means, self._coupling, joint.diagonal,
+                joint.residual,
+            )  # fmt: skip
+
+        def add_couplings(begin: int, end: int, z: Vector, az: Vector) -> float:
+            return float(kernels.add_couplings(begin, end, *of_games, z, az))
+
+        def spread(number: int) -> None:
+            part = slices.parts[number]
+            kernels.spread(part.game, part.game_end, games, sites, self._means)
+
+        slices.run(residual)
+        unsolved = joint.solve(add_couplings, tol, relative)
+        if not move:
+            return unsolved + largest(joint.correction)
+        self._means += joint.correction
+        slices.run(spread)
+        self._smooth()
+        return unsolved
+
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
+
+        def evidence(number: int) -> tuple[float, float]:
+            found: tuple[float, float] = self._kernels.evidence(
+                self._slices.parts[number], self._games, self._rule, self._messages.marginal, self._sites
+            )
+            return found
+
+        total, predicted = map(math.fsum, zip(*self._slices.run(evidence), strict=True))
+        return total + float(self._chain_kernels.chain_evidence(self._messages)), predicted
+
+    def gradient(self) -> tuple[dict[str, float], tuple[float, float, float, float]]:
+        """Of log Z at the fixed point: in the parameters of the priors, and in those of games (`kernels/ep/ttt.py`).
+
+        Those of the games are 2 beta^2, the draw margin (or the origin of the players' own), White's advantage and the
+        logarithm of handicaps.
+        """
+        by_mean, by_variance = np.empty((2, len(self._means)))
+        self._chain_kernels.chain_gradient(self._messages, by_mean, by_variance)
+        found: dict[str, float] = {}
+        for number, prior in enumerate(self._priors.values()):
+            part = slice(number * len(prior.mean), (number + 1) * len(prior.mean))
+            found |= prior.gradient(by_mean[part], by_variance[part])
+        balance, marginal = self._merged.balance, self._messages.marginal
+        return found, self._kernels.gradient(self._games, balance, self._rule, marginal, self._sites)
+
+    def histories(self) -> dict[str, Chain]:
+        """What is believed of the quantities of all nodes, points."""
+        chains: dict[str, Chain] = {}
+        for number, (name, prior) in enumerate(self._priors.items()):
+            mean, sd, covariance = (np.empty(len(prior.mean)) for _ in range(3))
+            first = number * len(mean)
+            self._chain_kernels.smoothed(first, self._chains, self._messages, mean, sd, covariance)
+            mean += prior.origin
+            chains[name] = prior.history(mean, sd, covariance)
+        return chains

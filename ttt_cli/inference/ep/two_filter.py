@@ -1,0 +1,77 @@
+"""The chains of all players, gone through from both ends of time to a period in the middle and back.
+
+The early half hands on what it knows to the later, the late half to the earlier; where they meet each learns of the
+other. So two threads can work on what one would do forward and then backward, with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.inference.ep.slices import Slices, crossing, side_by_side
+from ttt_cli.kernels.ep.structures import Chains, Messages, Way
+
+Vector = NDArray[np.float64]
+Result = TypeVar("Result")
+
+
+class TwoFilter:
+    """`chains` and the ways of each half through its variables.
+
+    `inward[half]` are towards the middle, `outward[half]` from there: one for each quantity that a node has. `later`
+    are the variables just after the middle that have one before it.
+    """
+
+    def __init__(self, chains: Chains, slices: Slices) -> None:
+        from ttt_cli.kernels.ep import chains as kernels
+
+        self._kernels = kernels
+        self.chains = chains
+        nodes = max(slices.parts[-1].node_end, 1)
+        middle = slices.parts[len(slices) // 2].node if len(slices) > 1 else nodes
+        firsts = range(0, len(chains.previous), nodes)
+        spans = [(0, middle), (middle, nodes)][: min(len(slices), 2)]
+        self.inward = [
+            [self._way(first + begin, first + end, half == 1) for first in firsts]
+            for half, (begin, end) in enumerate(spans)
+        ]
+        self.outward = [[self._way(way.begin, way.end, not way.back) for way in ways] for ways in self.inward]
+        self.later = crossing(chains.previous, [(first, first + middle, first + nodes) for first in firsts])
+
+    def _way(self, begin: int, end: int, back: bool) -> Way:
+        _, previous, following, *_ = self.chains
+        return Way(begin, end, back, *((following, previous) if back else (previous, following)))
+
+    def before_games(self) -> tuple[NDArray[np.intp], Vector]:
+        """The first variable of the chain of each, and how uncertain each is before a game is seen, points squared."""
+        _, previous, _, _, steps = self.chains
+        first = np.where(previous < 0, np.arange(len(previous)), previous)
+        variance = np.where(previous < 0, 0.0, steps)
+        while (further := first[first] != first).any():
+            variance[further] += variance[first[further]]
+            first = first[first]
+        return first, variance + steps[first]
+
+    def run(self, task: Callable[[int], Result]) -> list[Result]:
+        """Do a task for the number of each half, in a thread each."""
+        return side_by_side(len(self.inward), task)
+
+    def smooth(self, messages: Messages) -> None:
+        """All messages along the chains, exactly; on entry the marginals are the sites alone."""
+        kernels, chains, marginal = self._kernels, self.chains, messages.marginal
+
+        def eliminate(half: int) -> None:
+            for way in self.inward[half]:
+                kernels.eliminate(way, chains, messages[half], marginal)
+
+        def substitute(half: int) -> None:
+            for way in self.outward[half]:
+                kernels.substitute(way, chains, messages[half], messages[1 - half], marginal)
+
+        self.run(eliminate)
+        kernels.join(self.later, chains, messages)
+        self.run(substitute)

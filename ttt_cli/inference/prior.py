@@ -1,0 +1,73 @@
+"""What is believed of a quantity of the players before any game: a chain of Gaussian steps for each, as arrays.
+
+The one place where parameters become priors. A new prior is a class like `RandomWalk` in a module of its own; the
+parameters that it takes say so (`PlayParams.skill_prior`).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.histories import Chain, Walk
+from ttt_cli.timeline import Timeline
+
+Array = NDArray[np.float64]
+
+
+class Prior(Protocol):
+    """The chains of one quantity.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | origin | | points | from where means are counted |
+    | mean | (nodes,) | points | at a player's first node of the quantity, later of its change since the last |
+    | variance | (nodes,) | points^2 | of the same; above 0 at first nodes |
+    """
+
+    origin: float
+    mean: Array
+    variance: Array
+
+    def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
+        """The gradient of something in the parameters but `origin`, from that in `mean` and `variance`."""
+
+    def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
+        """The chain of what is believed at the nodes, points, which knows how a player goes on after the last.
+
+        `covariance` is that with the player's node before.
+        """
+
+
+class RandomWalk:
+    """N(`origin`, `sd`^2) at the first node, then a step of mean 0 and variance `drift`^2 for every year.
+
+    `names` are the parameters that `sd` and `drift` are.
+    """
+
+    def __init__(
+        self, timeline: Timeline, origin: float, sd: float, drift: float, names: tuple[str, str]
+    ) -> None:
+        self.origin, self._sd, self._drift, self._names = origin, sd, drift, names
+        self._first, self._years = timeline.previous < 0, timeline.gap_years
+        self.mean: Array = np.zeros(timeline.n_nodes)
+        self.variance: Array = np.where(self._first, sd**2, drift**2 * timeline.gap_years)
+
+    def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:  # noqa: ARG002
+        """In `sd` and `drift`."""
+        sd, drift = self._names
+        return {
+            sd: 2.0 * self._sd * float(by_variance[self._first].sum()),
+            drift: 2.0 * self._drift * float(self._years @ by_variance),
+        }
+
+    def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
+        """A walk that goes on as it was."""
+        return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift)
+
+
+def widest(timeline: Timeline, prior: Prior) -> float:
+    """The largest sd that anybody's quantity has before a game is seen, points."""
+    return float(np.sqrt(np.bincount(timeline.node_player, prior.variance, minlength=1).max(initial=0.0)))

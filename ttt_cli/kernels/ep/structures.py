@@ -1,0 +1,109 @@
+"""The arrays of Gaussian expectation propagation, by what they belong to.
+
+A variable is a quantity of a node: all skills, nodes 0 to n - 1, then, in TTT-D, all draw margins, n to 2 n - 1. Every
+Gaussian message is a row (precision, precision times mean). Means are counted from an origin for each quantity.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ttt_cli.kernels.arrays import Codes, Index, Places, Rows, Vector
+
+
+class Part(NamedTuple):
+    """A slice of time: its periods, nodes and games, each from the first to before the end."""
+
+    period: int
+    period_end: int
+    node: int
+    node_end: int
+    game: int
+    game_end: int
+
+
+class Chains(NamedTuple):
+    """The variables of each player, joined by Gaussian steps.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | node_start | (periods + 1,) | | where the nodes of each period begin |
+    | previous, following | (variables,) | | neighbours in the player's chain, -1 at its ends |
+    | mean | (variables,) | points | of the change since the variable before; at the first of a chain, of the prior |
+    | variance | (variables,) | points^2 | of the same |
+    """
+
+    node_start: Places
+    previous: Index
+    following: Index
+    mean: Vector
+    variance: Vector
+
+
+class Way(NamedTuple):
+    """How a range of variables is gone through: from `begin` to before `end`, up or `back`.
+
+    Each comes after its `source` and before the one `away`, its neighbours (variables,); -1 at the ends of chains.
+    """
+
+    begin: int
+    end: int
+    back: bool
+    source: Index
+    away: Index
+
+
+class Games(NamedTuple):
+    """Distinct games by period.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | start | (periods + 1,) | | where the games of each period begin |
+    | first, second | (games,) | | nodes |
+    | code | (games,) | | the outcome of `first` (`kernels/colours.py`) and its handicap (`kernels/handicaps.py`) |
+    | weight | (games,) | games | so many equal games share one site |
+    """
+
+    start: Places
+    first: Index
+    second: Index
+    code: Codes
+    weight: Vector
+
+
+class Rule(NamedTuple):
+    """How differences become outcomes, points.
+
+    `noise`: 2 beta^2, the variance of the difference of two performances; `margin`: the draw margin, or the origin of
+    the players' own; `advantage` of the first player; `handicap` (places,) by its place in a code.
+    """
+
+    noise: float
+    margin: float
+    advantage: float
+    handicap: Vector
+
+
+class Messages(NamedTuple):
+    """`forward` from the past, `backward` from the future, `marginal` both and all sites; shape (variables, 2)."""
+
+    forward: Rows
+    backward: Rows
+    marginal: Rows
+
+
+class Sites(NamedTuple):
+    """What games say of single variables, and of differences; q precisions, b precisions times mean.
+
+    | name | shape | |
+    |---|---|---|
+    | message | (games, 4) | to the first's skill, to the second's |
+    | | (games, 8) | and to their draw margins |
+    | link | (games, 2) | q and b of s_i - s_j, from which the messages follow |
+    | | (games, 5) | q11, q12, q22, b1, b2 of x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j |
+    | positivity | (nodes, 2) | of the factors that keep draw margins positive; none without margins |
+    """
+
+    message: Rows
+    link: Rows
+    positivity: Rows
