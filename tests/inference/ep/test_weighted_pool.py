@@ -30,7 +30,7 @@ def test_what_is_foreseen_late_needs_no_fits_of_the_past(timeline: Timeline, sta
     """One fit a period, from nothing or from a fit of an earlier part under other numbers."""
     whole = weighted_ep.fit(timeline, PARAMS, EXACT).chains["skill"]
     earlier = weighted_ep.fit(timeline.until(3), PARAMS.model_copy(update={"beta": 90.0}), EXACT)
-    found = weighted_ep.foresee(timeline, PARAMS, EXACT, 5, earlier if start else None)
+    found = weighted_ep.fit_before(timeline, PARAMS, EXACT, 5, earlier if start else None)
     late = slice(int(timeline.node_start[5]), None)
     chain = found.chains["skill"]
     assert chain.before_mean[late] == pytest.approx(whole.before_mean[late], abs=1e-7)
@@ -40,7 +40,7 @@ def test_what_is_foreseen_late_needs_no_fits_of_the_past(timeline: Timeline, sta
 
 
 def test_what_is_foreseen_from_the_beginning_has_the_evidence_of_a_fit(timeline: Timeline) -> None:
-    found = weighted_ep.foresee(timeline, PARAMS, EXACT, 0)
+    found = weighted_ep.fit_before(timeline, PARAMS, EXACT, 0)
     assert found.log_evidence == pytest.approx(
         weighted_ep.fit(timeline, PARAMS, EXACT).log_evidence, abs=1e-7
     )

@@ -43,8 +43,9 @@ class MergedGames:
 
     def none(self) -> MergedGames:
         """The same periods without games."""
-        start, *columns = self.games
-        return replace(self, games=Games(np.zeros_like(start), *(column[:0] for column in columns)))
+        start, first, second, code, weight = self.games
+        none = Games(np.zeros_like(start), first[:0], second[:0], code[:0], weight[:0])
+        return replace(self, games=none)
 
 
 def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
