@@ -48,7 +48,7 @@ def test_their_games_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(rows) == 3
 
 
-@pytest.mark.parametrize("args", [("--games", "0"), ("--games", "501"), ("--at", "1900")])
+@pytest.mark.parametrize("args", [("--games", "0"), ("--games", "501"), ("--at", "1850")])
 def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["versus", "morphy", "anderssen", *args]) == 2
     assert capsys.readouterr().out == ""

@@ -43,7 +43,10 @@ DATA = st.builds(
     ),
 )
 SOLVER = st.builds(SolverConfig, tol=POSITIVE, max_sweeps=st.integers(1), accelerate=st.booleans())
-SCALE = st.builds(ScaleConfig, anchors=st.lists(TEXT), slope=st.sampled_from(["elo", "matched"]))
+SCALE = st.one_of(
+    st.builds(ScaleConfig, anchors=st.lists(TEXT)),
+    st.builds(ScaleConfig, anchors=st.lists(TEXT, min_size=1), slope=st.just("matched")),
+)
 
 
 @given(params=SKILL_PARAMS, data=DATA, solver=SOLVER, scale=SCALE)

@@ -5,7 +5,7 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from ttt_cli.config.document import Document
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig
 from ttt_cli.config.validate import aliases, validate
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.errors import ConfigError
@@ -69,6 +69,12 @@ def test_values_out_of_place_are_told_in_plain_words(line: str, message: str) ->
 )
 def test_messages_of_the_data_section(line: str, message: str) -> None:
     assert failure(DataConfig, f"data:\n  {line}\n", "data").message == message
+
+
+@pytest.mark.parametrize("anchors", ["", "  anchors: []\n"])
+def test_a_matched_slope_needs_anchors(anchors: str) -> None:
+    found = failure(ScaleConfig, f"scale:\n{anchors}  slope: matched\n", "scale")
+    assert found.message == "scale.slope: matched is the slope of anchors, and scale.anchors has none"
 
 
 def test_the_hint_says_what_the_key_means() -> None:

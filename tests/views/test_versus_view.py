@@ -9,6 +9,8 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.players.match import match
 from ttt_cli.views.players.probability import colour_blind, stronger
 from ttt_cli.views.players.versus import VersusView, versus_view
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.top import ranking
 
 LATER = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
 
@@ -59,8 +61,16 @@ def test_periods_asked_for(run: Run) -> None:
     assert (found["period_a"], found["period_b"]) == ("1862", "1857")
     found = facts(versus_view(run, "anderssen", "morphy", at="peak"))
     assert (found["period_a"], found["period_b"]) == ("1862", "1858")
-    with pytest.raises(LookupFailed, match="Morphy, Paul has no skill at 1862"):
-        versus_view(run, "anderssen", "morphy", at="1862")
+    with pytest.raises(LookupFailed, match="Anderssen, Adolf has no skill at 1857"):
+        versus_view(run, "anderssen", "morphy", at="1857")
+
+
+def test_a_skill_goes_on_after_the_last_game_as_in_a_ranking(run: Run) -> None:
+    found = facts(versus_view(run, "anderssen", "morphy", at="1862"))
+    assert (found["period_a"], found["period_b"]) == ("1862", "1862")
+    ranked = ranking(run, "1862", Eligible(), None)
+    sds = {row[1]: row[4] for row in ranked.rows}
+    assert (found["sd_a"], found["sd_b"]) == (sds["Anderssen, Adolf"], sds["Morphy, Paul"])
 
 
 def test_a_match(run: Run) -> None:

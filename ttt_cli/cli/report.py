@@ -25,6 +25,9 @@ def command(out: str, limits: dict[str, Any], run: str | None, scale: tuple[str,
     Nothing else is needed to read it, on a screen or a phone. Of a large run the page carries those who played
     most, and says so. Who is eligible may be changed on the page, too.
     """
+    if out.lower().endswith((".pdf", ".png", ".svg")):
+        hint = f"`ttt plot --kind top -o {out}` draws one, and a browser prints the page as PDF"
+        raise click.UsageError(f"{out!r}: a report is an HTML page, no figure; {hint}")
     from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from ttt_cli.config.section import Section
 from ttt_cli.config.selection import FilterConfig
@@ -121,6 +121,13 @@ class ScaleConfig(Section):
         Literal["elo", "matched"],
         Field(description="elo: a lead of 200 means 76 %; matched: as the anchors ask for, two or more"),
     ] = "elo"
+
+    @field_validator("slope")
+    @classmethod
+    def _has_anchors(cls, slope: str, info: ValidationInfo) -> str:
+        if slope == "matched" and not info.data.get("anchors", True):
+            raise ValueError("matched is the slope of anchors, and scale.anchors has none")
+        return slope
 
 
 class Config(Section):

@@ -150,7 +150,8 @@ def test_circles_meet_only_by_travel(travel: float, groups: int) -> None:
         ({"draw_probability": 1.0}, "draw_probability is 1"),
         ({"travel": 1.5}, "travel is 1.5"),
         ({"growth": math.inf}, "growth is inf"),
-        ({"first_year": 9990, "years": 11}, "after the year 9999"),
+        ({"first_year": 2990, "years": 11}, "after the year 2999"),
+        ({"first_year": 3000, "years": 1}, "first_year is 3000"),
         ({"dates": "week"}, "dates is 'week'"),
     ],
 )

@@ -47,6 +47,11 @@ def test_a_period_without_anybody_says_what_there_is(run: Run) -> None:
     with pytest.raises(LookupFailed, match="covers 1900") as caught:
         find_period(run, "1900")
     assert caught.value.hint == "the run goes from 1850 to 1859, by the year"
-    with pytest.raises(LookupFailed, match="A has no skill at 1859") as caught:
-        find_period(run, "1859", "A")
-    assert caught.value.hint == "the history goes from 1850 to 1856"
+    for year in ("1856", "1900"):
+        with pytest.raises(LookupFailed, match=f"D has no skill at {year}") as caught:
+            find_period(run, year, "D")
+        assert caught.value.hint == "the history goes from 1857 on, the run to 1859"
+
+
+def test_a_players_periods_go_on_after_the_last_game(run: Run) -> None:
+    assert find_period(run, "1859", "A") == ("1859", 1859)

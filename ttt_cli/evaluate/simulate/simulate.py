@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ttt_cli.errors import ConfigError
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.reading.values.dates import YEARS
 
 Dates = Literal["year", "day"]
 
@@ -25,7 +26,7 @@ _BOUNDS: Final = {
     **dict.fromkeys(("prior_sd", "tau", "draw_margin", "seed"), (0, math.inf)),
     **dict.fromkeys(("years", "games", "circles", "career_years"), (1, math.inf)),
     "players": (2, 2**31 - 1),
-    "first_year": (1000, 9999),
+    "first_year": YEARS,
     "beta": (1e-6, math.inf),
     "draw_probability": (0, 0.999999),
     "travel": (0, 1),
@@ -80,9 +81,9 @@ class Plan:
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and low <= value <= high):
                 raise ConfigError(f"{name} is {value}", hint=_hint(low, high))
-        if self.first_year + self.years > 10_000:
+        if self.first_year + self.years - 1 > YEARS[1]:
             raise ConfigError(
-                "the history ends after the year 9999", hint="begin earlier, or take fewer years"
+                f"the history ends after the year {YEARS[1]}", hint="begin earlier, or take fewer years"
             )
         if self.dates not in get_args(Dates):
             raise ConfigError(f"dates is {self.dates!r}", hint=f"give {' or '.join(get_args(Dates))}")

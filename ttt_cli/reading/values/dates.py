@@ -20,7 +20,8 @@ _SLASHES: Final = re.compile(r"(?<![\d/])(\d{1,2})\s*/\s*(\d{1,2})\s*/\s*\d{4}(?
 _BETWEEN: Final = re.compile(r"\s*(?:[-–—/]|\bto\b|\.\.)\s*", re.IGNORECASE)  # the ends of a range
 
 _BEFORE_CHRIST: Final = re.compile(r"\bB\.?\s?C\b|\bBCE\b|^[-\N{MINUS SIGN}]\s*\d{4}", re.IGNORECASE)
-_FIRST, _END = (date(year, 1, 1).toordinal() - _EPOCH for year in (1000, 3000))  # of games there may be
+YEARS: Final = (1000, 2999)  # the first and the last in which there may be games
+_FIRST, _END = (date(year, 1, 1).toordinal() - _EPOCH for year in (YEARS[0], YEARS[1] + 1))
 
 SlashOrder = Literal["day", "month"]  # which of them dates like 03/02/1921 have first
 

@@ -84,7 +84,9 @@ def _period(run: Run, player: str, at: str) -> int:
 
 
 def _strength(run: Run, player: str, number: int) -> dict[str, Any]:
-    columns, rows = run.query("SELECT * FROM skills WHERE player = ? AND period_number = ?", [player, number])
+    columns, rows = run.query(
+        "SELECT * FROM skills_within(?, ?, NULL) WHERE player = ?", [number, number, player]
+    )
     return dict(zip(columns, rows[0], strict=True))
 
 
