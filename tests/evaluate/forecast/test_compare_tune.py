@@ -56,6 +56,13 @@ def test_what_is_reported_is_what_is_foreseen(timeline: Timeline) -> None:
     assert set(found.values) == {"beta", "tau", "draw_margin", "white_advantage"}
 
 
+def test_an_advantage_is_not_tuned_where_nobody_knows_who_had_white() -> None:
+    unknown = build_timeline(simulate(PLAN).games(), colours="unknown")
+    found = tuned(unknown, "trueskill", draw_margin=20.0, evaluations=15)
+    assert set(found.start) == {"beta", "tau", "draw_margin"}
+    assert "white_advantage" not in found.values
+
+
 def test_no_neighbour_is_better(timeline: Timeline) -> None:
     found = tuned(timeline, "elo", evaluations=100)
     assert found.reached

@@ -79,7 +79,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     foresight = _Foresight(past, resolved, plan, bar)
     best = _Best(foresight)
     numbers = foresight.worked_out()
-    best.begin(free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable), numbers)
+    best.begin(_free(past, resolved, numbers), numbers)
     reached = True
     if best.free:
         begin = np.array([one.place(numbers[one.key]) for one in best.free])
@@ -204,11 +204,14 @@ def _evidence_keys(past: Timeline, resolved: Resolved) -> list[str]:
     if not tunable:
         return []
     fit = resolved.model.fit(past, resolved.params, resolved.config.solver)
-    free = free_coordinates(resolved.params, fit.params, tunable)
-    keys = [one.key for one in free if one.key != "prior_mean"]
-    if not past.colours:
-        keys = [key for key in keys if key != "white_advantage"]
+    keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
     return keys if set(keys) <= set(tunable) else []
+
+
+def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tuple[Coordinate, ...]:
+    """The free parameters; White's advantage only where it is known who had White."""
+    free = free_coordinates(resolved.params, numbers, resolved.model.TRAITS.tunable)
+    return tuple(one for one in free if past.colours or one.key != "white_advantage")
 
 
 def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str], bar: Bar) -> TunedSystem:
