@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.support.builders import EXACT, make_games, skills
 from ttt_cli.inference.scores import filtering
@@ -149,3 +151,27 @@ def test_a_shuffle_moves_records() -> None:
     found_by = [found(timeline_of(rows), "trueskill", order="shuffled", seed=seed) for seed in range(12)]
     orders = {tuple(skill.items()) for skill in found_by}
     assert 1 < len(orders) <= 24
+
+
+@pytest.mark.parametrize("system", ["glicko", "glicko2"])
+def test_periods_are_taken_in_pieces_that_make_the_whole(
+    system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = import_module(f"ttt_cli.kernels.scores.{system}")
+    name = {"glicko": "filter_periods", "glicko2": "filter_volatile"}[system]
+    kernel, periods = getattr(kernels, name), []
+
+    def counted(node_start: NDArray[np.int64], *rest: object) -> None:
+        periods.append(len(node_start) - 1)
+        kernel(node_start, *rest)
+
+    monkeypatch.setattr(kernels, name, counted)
+    players = "abcd"
+    rows = [(1900 + n // 9, players[n % 4], players[(n + 1 + n % 3) % 4], n % 3) for n in range(180)]
+    timeline = build_timeline(make_games(rows))
+    expected = found(timeline, system)
+    assert periods == [20]
+    monkeypatch.setattr(filtering, "_STEPS", 20)
+    assert found(timeline, system) == expected
+    assert sum(periods[1:]) == 20
+    assert max(periods[1:]) == 3

@@ -18,6 +18,7 @@ from ttt_cli.inference.logistic import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
+from ttt_cli.inference.scores.filtering import whole_periods
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
@@ -107,12 +108,16 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
 
     before_mean, before_variance, mean, variance = np.empty((4, timeline.n_nodes))
     push, pull = np.zeros((2, timeline.n_nodes))
-    filter_periods(
-        timeline.node_start.copy(), timeline.previous.copy(), params.tau**2 * timeline.gap_years,
-        *game_columns(timeline, advantage),
-        params.prior_mean, params.prior_sd**2,
-        before_mean, before_variance, mean, variance, push, pull,
-    )  # fmt: skip
+    node_start, previous = timeline.node_start.copy(), timeline.previous.copy()
+    game_start, *games = game_columns(timeline, advantage)
+    drift_variance = params.tau**2 * timeline.gap_years
+    for part in whole_periods(game_start):
+        filter_periods(
+            node_start[part], previous, drift_variance,
+            game_start[part], *games,
+            params.prior_mean, params.prior_sd**2,
+            before_mean, before_variance, mean, variance, push, pull,
+        )  # fmt: skip
     return Filter(mean, np.sqrt(variance), before_mean, np.sqrt(before_variance), params.tau, params.prior_sd)
 
 

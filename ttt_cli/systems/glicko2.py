@@ -16,7 +16,7 @@ from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.logistic import ELO_SCALE, resolve_logistic_margin
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
-from ttt_cli.inference.scores.filtering import gaussian_filter
+from ttt_cli.inference.scores.filtering import gaussian_filter, whole_periods
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
 from ttt_cli.steps import STEPS_PER_YEAR
@@ -91,12 +91,16 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filte
     steps = STEPS_PER_YEAR[timeline.period]
     mean, variance, volatility = np.empty((3, timeline.n_nodes))
     push, pull = np.zeros((2, timeline.n_nodes))
-    filter_volatile(
-        timeline.node_start.copy(), timeline.previous.copy(), np.rint(timeline.gap_years * steps) - 1.0,
-        *game_columns(timeline, advantage),
-        params.prior_mean, params.prior_sd**2, params.volatility, ELO_SCALE, params.volatility_change,
-        mean, variance, volatility, push, pull,
-    )  # fmt: skip
+    node_start, previous = timeline.node_start.copy(), timeline.previous.copy()
+    game_start, *games = game_columns(timeline, advantage)
+    idle = np.rint(timeline.gap_years * steps) - 1.0
+    for part in whole_periods(game_start):
+        filter_volatile(
+            node_start[part], previous, idle,
+            game_start[part], *games,
+            params.prior_mean, params.prior_sd**2, params.volatility, ELO_SCALE, params.volatility_change,
+            mean, variance, volatility, push, pull,
+        )  # fmt: skip
     drift = ELO_SCALE * math.sqrt(steps) * volatility
     prior = params.prior_mean, params.prior_sd
     skill = gaussian_filter(timeline, mean, np.sqrt(variance), *prior, drift, params.prior_sd)

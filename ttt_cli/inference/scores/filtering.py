@@ -67,6 +67,13 @@ def pieces(
         yield Piece(goes_on, timeline.node_start[part].copy(), np.clip(start[part], first, last))
 
 
+def whole_periods(game_start: NDArray[np.int64]) -> Iterator[slice]:
+    """Consecutive periods in pieces of about as many games: the parts of arrays that have an entry more than them."""
+    cuts = np.searchsorted(game_start, np.arange(_STEPS, game_start[-1], _STEPS))
+    for begin, end in pairwise(np.unique([0, *cuts, len(game_start) - 1]).tolist()):
+        yield slice(begin, end + 1)
+
+
 def _cuts(weight: Array, joined: NDArray[np.bool_], steps: int) -> list[int]:
     """Where pieces of about so many updates begin, and the end."""
     from ttt_cli.kernels.scores.matches import GROWTH, SINGLY
