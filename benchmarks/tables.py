@@ -90,7 +90,7 @@ def games_and_timeline(path: Path) -> int:
 
 
 def batches(path: Path, large: int) -> int:
-    """The records as the reader hands them over, before they are judged."""
+    """The records as the reader hands them over, before they are validated."""
     from ttt_cli.config.schema import DataConfig
     from ttt_cli.reading.formats.tabular.delimited import read_delimited
     from ttt_cli.reading.text import plain_blocks

@@ -1,4 +1,4 @@
-"""Records become games: the first fault counts, players are numbered by name, games sorted by date."""
+"""Records become games: the first reject_code counts, players are numbered by name, games sorted by date."""
 
 from __future__ import annotations
 

@@ -3,46 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import islice, starmap
-from typing import Final, Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from itertools import starmap
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.players.names import careful_names, clean_name, not_a_player
-from ttt_cli.reading.batches import FAULT
+from ttt_cli.reading.batches import REJECT_CODE
+from ttt_cli.reading.column import Dictionary
 from ttt_cli.reading.values.dates import GameDate, SlashOrder, parse_date, slash_order
 from ttt_cli.reading.values.match_scores import NO_TALLY, Tally
-
-V = TypeVar("V", bound=Hashable)
 
 FURTHER: Final = ("event", "site", "round", "variant", "status", "odds", "white_id", "black_id")
 
 
-class Pool(Generic[V]):
-    """Numbers distinct values in the order in which they first come; `values` are those so far."""
-
-    def __init__(self, *values: V) -> None:
-        self.values: list[V] = []
-        self._numbers: dict[V, int] = {}
-        self.ids(values)
-
-    def ids(self, values: Iterable[V]) -> NDArray[np.int32]:
-        """The numbers of values, new ones after the old."""
-        known, before = self._numbers, len(self.values)
-        numbers = [known.setdefault(value, len(known)) for value in values]
-        new = list(islice(reversed(known), len(known) - before))
-        new.reverse()
-        self.values += new
-        self._take(new)
-        return np.array(numbers, np.int32)
-
-    def _take(self, values: Sequence[V]) -> None:
-        """Called with new values, each once."""
-
-
-class DatePool(Pool[tuple[str, SlashOrder | None]]):
+class DateDictionary(Dictionary[tuple[str, SlashOrder | None]]):
     """Dates as written, with the order of day and month in their file, and what they say: `parsed`."""
 
     def __init__(self) -> None:
@@ -63,15 +40,15 @@ class DatePool(Pool[tuple[str, SlashOrder | None]]):
         self.parsed += starmap(parse_date, values)
 
 
-class NamePool(Pool[str]):
+class NameDictionary(Dictionary[str]):
     """Names as written; of each, `cleaned` is the name that it holds, `same` the number of one that holds the same
-    (of all these the same one), and `fault` why it names nobody (0 where it does).
+    (of all these the same one), and `reject_code` why it names nobody (0 where it does).
     """
 
     def __init__(self) -> None:
         self.cleaned: list[str] = []
         self.same = array("i")
-        self.fault = array("b")
+        self.reject_code = array("b")
         self._names: dict[str, int] = {}  # names that came first in another spelling: its number
         super().__init__("")
 
@@ -79,13 +56,13 @@ class NamePool(Pool[str]):
         before = len(self.cleaned)
         self.cleaned += values
         self.same.extend(range(before, before + len(values)))
-        self.fault.frombytes(bytes(len(values)))
+        self.reject_code.frombytes(bytes(len(values)))
         if self._names:
             for number, value in enumerate(values, before):
                 self.same[number] = self._names.get(value, number)
         for place in careful_names(values):
             number, name = before + place, clean_name(values[place])
-            self.fault[number] = FAULT.get(not_a_player(name) or "", 0)
+            self.reject_code[number] = REJECT_CODE.get(not_a_player(name) or "", 0)
             if name != values[place]:
                 written = self._numbers.get(name)
                 self.cleaned[number] = name
@@ -94,16 +71,17 @@ class NamePool(Pool[str]):
                 )
 
 
-class Pools:
-    """The pools of one reading. Results go with their tallies, because the same text may mean different things in
-    different files; `columns` are the further ones, in which both players' ids are one pool. Number 0 is the empty text
-    everywhere.
+class Dictionaries:
+    """The dictionaries of one reading; number 0 is the empty text everywhere.
+
+    Results go with their tallies, because the same text may mean different things in different files; `columns` are the
+    further ones, where both players' ids have one.
     """
 
     def __init__(self, columns: Iterable[str] = FURTHER) -> None:
-        self.dates = DatePool()
-        self.names = NamePool()
-        self.results = Pool[tuple[str, Tally]](("", NO_TALLY))
-        self.columns = {name: Pool("") for name in columns}
+        self.dates = DateDictionary()
+        self.names = NameDictionary()
+        self.results = Dictionary[tuple[str, Tally]](("", NO_TALLY))
+        self.columns = {name: Dictionary("") for name in columns}
         if "black_id" in self.columns:
             self.columns["black_id"] = self.columns["white_id"]

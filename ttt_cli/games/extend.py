@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.dictionaries import NamePool
+from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
@@ -60,18 +60,18 @@ def _changed(before: InputFile | None, now: InputFile | None) -> bool:
     return before is not None and now is not None and before.path == now.path and before.digest != now.digest
 
 
-class _Names(NamePool):
+class _Names(NameDictionary):
     """Names that a reading has already cleaned and found to be somebody's."""
 
     def _take(self, values: Sequence[str]) -> None:
         self.cleaned += values
-        self.fault.frombytes(bytes(len(values)))
+        self.reject_code.frombytes(bytes(len(values)))
 
 
 def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
     """Both tables with the same players, none of them playing against himself."""
-    pool = _Names()
-    numbers = [pool.ids(games.players) for games in (old, new)]
+    dictionary = _Names()
+    numbers = [dictionary.ids(games.players) for games in (old, new)]
     sides = [
         np.concatenate(
             [known[getattr(games, side)] for games, known in zip((old, new), numbers, strict=True)]
@@ -79,7 +79,7 @@ def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
         for side in ("white", "black")
     ]
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-    who = identify(pool, (sides[0], sides[1]), data.names, aliases)
+    who = identify(dictionary, (sides[0], sides[1]), data.names, aliases)
     alone = who.white == who.black
     parts = []
     for games, part in ((old, slice(0, len(old))), (new, slice(len(old), None))):

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.records import narrow
-from ttt_cli.games.validate import Judged
-from ttt_cli.reading.batches import FAULT, Note
+from ttt_cli.games.validate import Validated
+from ttt_cli.reading.batches import REJECT_CODE, Note
+from ttt_cli.reading.growable import narrow
 
 Column = NDArray[Any]
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
@@ -18,7 +18,7 @@ _USUAL: Final = {"weight": np.float64(1.0), "offset": np.float64(0.0), "moves": 
 
 
 class FileColumns:
-    """Gathers the columns of files as `Judged` has them; `further` are the names of those that may be left out."""
+    """Gathers the columns of files as `Validated` has them; `further` are the names of those that may be left out."""
 
     def __init__(self, further: Iterable[str]) -> None:
         self._further = tuple(further)
@@ -30,28 +30,28 @@ class FileColumns:
         """The number of the first record of each file, and of all records, shape (files + 1,)."""
         return np.cumsum([0, *self._sizes], dtype=np.int64)
 
-    def add(self, judged: Judged, rejects: Sequence[Note]) -> NDArray[np.int8]:
+    def add(self, validated: Validated, rejects: Sequence[Note]) -> NDArray[np.int8]:
         """Take in a file; what could not be split into columns are records too, and stand where their lines do.
 
-        Returns the faults of all its records.
+        Returns the reject codes of all its records.
         """
         columns: dict[str, Column | None] = {
             **dict.fromkeys(self._further),
-            **judged.columns,
-            "line": judged.line,
-            "moves": judged.moves if judged.moves.any() else None,
-            "weight": judged.weight,
-            "offset": judged.offset,
-            "fault": judged.fault,
+            **validated.columns,
+            "line": validated.line,
+            "moves": validated.moves if validated.moves.any() else None,
+            "weight": validated.weight,
+            "offset": validated.offset,
+            "reject_code": validated.reject_code,
         }
         if rejects:
-            columns = _with_rejects(columns, judged.line, rejects)
-        fault = columns["fault"]
-        assert fault is not None
+            columns = _with_rejects(columns, validated.line, rejects)
+        reject_code = columns["reject_code"]
+        assert reject_code is not None
         for name, column in columns.items():
             self._parts.setdefault(name, []).append(column)
-        self._sizes.append(len(fault))
-        return fault
+        self._sizes.append(len(reject_code))
+        return reject_code
 
     def joined(self) -> dict[str, Column]:
         """All columns, shape (records,); those that hold the usual value throughout have stride 0."""
@@ -64,8 +64,8 @@ def _with_rejects(
 ) -> dict[str, Column | None]:
     places = np.array([note.line for note in rejects], np.int64)
     order = np.argsort(np.concatenate([lines, places]), kind="stable")
-    faults = np.array([FAULT[note.reason] for note in rejects], np.int8)
-    added: dict[str, Any] = {"line": narrow(places), "fault": faults, "weight": 1.0}
+    reject_codes = np.array([REJECT_CODE[note.reason] for note in rejects], np.int8)
+    added: dict[str, Any] = {"line": narrow(places), "reject_code": reject_codes, "weight": 1.0}
 
     def extended(name: str, column: Column) -> Column:
         more = np.broadcast_to(np.asarray(added.get(name, 0)), len(rejects))

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.dictionaries import FURTHER, Pools
+from ttt_cli.games.dictionaries import FURTHER, Dictionaries
 from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify
-from ttt_cli.games.records import Records, Texts, games_of
+from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
-from ttt_cli.games.validate import Judged, told
-from ttt_cli.reading.batches import DROP_REASONS, DROPPED, FAULT, SAME_PLAYER
+from ttt_cli.games.validate import Validated, told
+from ttt_cli.reading.batches import DROP_REASONS, DROPPED, REJECT_CODE, SAME_PLAYER
+from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.reports import FileReport, Problem
@@ -37,8 +38,8 @@ class Collector:
     def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False) -> None:
         self._data, self._everything = data, everything
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-        self._pools = Pools(FURTHER if everything else _needed(data, self._aliases))
-        self._parts = FileColumns(self._pools.columns)
+        self._dictionaries = Dictionaries(FURTHER if everything else _needed(data, self._aliases))
+        self._parts = FileColumns(self._dictionaries.columns)
         self._files: list[FileReport] = []
         self._problems: list[Problem] = []
 
@@ -47,11 +48,11 @@ class Collector:
 
         What names and filters do follows when all files have been read.
         """
-        judged = Judged(records, self._pools, self._data)
-        fault = self._parts.add(judged, records.rejects)
-        notes = sorted([*records.rejects, *judged.notes, *records.notes], key=attrgetter("line"))
+        validated = Validated(records, self._dictionaries, self._data)
+        reject_code = self._parts.add(validated, records.rejects)
+        notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
-        report = FileReport(records.path, kind, digest, size, records.rows, *_account(fault))
+        report = FileReport(records.path, kind, digest, size, records.rows, *_account(reject_code))
         self._files.append(report)
         return report
 
@@ -71,39 +72,41 @@ class Collector:
         files = list(self._files)
         for number, file in enumerate(files):
             part = slice(*records.starts[number : number + 2].tolist())
-            used, dropped = _account(selected.fault[part])
+            used, dropped = _account(selected.reject_code[part])
             noticed = {
                 what: int(rows[part].sum()) for what, rows in selected.noticed.items() if rows[part].any()
             }
             files[number] = replace(file, used=used, dropped=dropped, noticed=noticed)
-        records = replace(records, fault=selected.fault, files=tuple(files))
+        records = replace(records, reject_code=selected.reject_code, files=tuple(files))
         return records if self._everything else _for_games(records)
 
     def _united(self) -> Records:
         """All records with their players, no filter applied."""
-        pools, column = self._pools, self._parts.joined()
+        dictionaries, column = self._dictionaries, self._parts.joined()
         written = (column["white_written"], column["black_written"])
-        texts = {name: Texts(column[name], tuple(pool.values)) for name, pool in pools.columns.items()}
+        texts = {
+            name: Column(column[name], tuple(pool.values)) for name, pool in dictionaries.columns.items()
+        }
         status = texts.get("status")
         ids = None
-        if self._data.ids and len(pools.columns["white_id"].values) > 1:
+        if self._data.ids and len(dictionaries.columns["white_id"].values) > 1:
             ids = (column["white_id"], column["black_id"], texts["white_id"].values)
-        who = identify(pools.names, written, self._data.names, self._aliases, ids=ids, status=status)
-        fault = column["fault"]
-        same = np.flatnonzero((fault == 0) & (who.white == who.black))
-        fault[same] = FAULT[SAME_PLAYER]
-        dates = pools.dates.parsed
-        names = tuple(pools.names.values) if self._everything else None
-        nothing = _no_texts(len(fault))
+        who = identify(dictionaries.names, written, self._data.names, self._aliases, ids=ids, status=status)
+        reject_code = column["reject_code"]
+        same = np.flatnonzero((reject_code == 0) & (who.white == who.black))
+        reject_code[same] = REJECT_CODE[SAME_PLAYER]
+        dates = dictionaries.dates.parsed
+        names = tuple(dictionaries.names.values) if self._everything else None
+        nothing = _no_texts(len(reject_code))
         kept = {name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")}
         return Records(
             files=tuple(self._files),
             starts=self._parts.starts,
             line=column["line"],
-            date=Texts(column["date"], pools.dates.texts),
-            white_written=Texts(written[0], names) if names else nothing,
-            black_written=Texts(written[1], names) if names else nothing,
-            result=Texts(column["result"], tuple(text for text, _ in pools.results.values)),
+            date=Column(column["date"], dictionaries.dates.texts),
+            white_written=Column(written[0], names) if names else nothing,
+            black_written=Column(written[1], names) if names else nothing,
+            result=Column(column["result"], tuple(text for text, _ in dictionaries.results.values)),
             event=kept["event"],
             site=kept["site"],
             round=kept["round"],
@@ -112,14 +115,14 @@ class Collector:
             odds=kept["odds"],
             date_day=np.array([date.day for date in dates], np.int32),
             date_precision=np.array([date.precision for date in dates], np.int8),
-            tally=np.array([tally for _, tally in pools.results.values], np.float64).reshape(-1, 3),
+            tally=np.array([tally for _, tally in dictionaries.results.values], np.float64).reshape(-1, 3),
             players=who.players,
             white=who.white,
             black=who.black,
             weight=column["weight"],
             offset=column["offset"],
             moves=column["moves"],
-            fault=fault,
+            reject_code=reject_code,
             problems=self._told_of(same, column),
             aliases=self._aliases.source,
         )
@@ -128,15 +131,15 @@ class Collector:
         """All problems, those of records among them whose names turned out to be one player's."""
         if not len(same):
             return self.problems
-        pools, files = self._pools, np.searchsorted(self._parts.starts, same, side="right") - 1
+        dictionaries, files = self._dictionaries, np.searchsorted(self._parts.starts, same, side="right") - 1
         further = []
         for row, file in zip(same.tolist(), files.tolist(), strict=True):
             date, (result, _) = (
-                pools.dates.values[column["date"][row]][0],
-                pools.results.values[column["result"][row]],
+                dictionaries.dates.values[column["date"][row]][0],
+                dictionaries.results.values[column["result"][row]],
             )
             white, black = (
-                pools.names.cleaned[column[f"{side}_written"][row]] for side in ("white", "black")
+                dictionaries.names.cleaned[column[f"{side}_written"][row]] for side in ("white", "black")
             )
             note = (int(column["line"][row]), SAME_PLAYER, told(date, white, black, result), DROPPED)
             further.append(Problem(self._files[file].path, *note))
@@ -154,8 +157,8 @@ def _for_games(records: Records) -> Records:
     return replace(records, **texts, moves=np.broadcast_to(np.int64(0), len(records)))
 
 
-def _no_texts(count: int) -> Texts:
-    return Texts(np.broadcast_to(np.uint8(0), count), ("",))
+def _no_texts(count: int) -> Column[str]:
+    return Column(np.broadcast_to(np.uint8(0), count), ("",))
 
 
 def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
@@ -168,10 +171,12 @@ def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
         yield "status"
 
 
-def _account(fault: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
+def _account(reject_code: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
     """How many records are used, and how many are not for each reason, most frequent (then first met) first."""
-    counts = counts_of(fault, len(DROP_REASONS) + 1)
+    counts = counts_of(reject_code, len(DROP_REASONS) + 1)
     met = [
-        (-count, int(np.argmax(fault == code)), code) for code, count in enumerate(counts) if code and count
+        (-count, int(np.argmax(reject_code == code)), code)
+        for code, count in enumerate(counts)
+        if code and count
     ]
     return counts[0], {DROP_REASONS[code - 1]: -count for count, _, code in sorted(met)}

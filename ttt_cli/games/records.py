@@ -11,27 +11,13 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.table import Games
 from ttt_cli.reading.batches import DROP_REASONS
+from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
-Codes = NDArray[np.integer]
 Rows = NDArray[np.integer]
 TEXT_COLUMNS: Final = (
     "date", "white_written", "black_written", "result", "event", "site", "round", "variant", "status", "odds",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Texts:
-    """A column of texts: `codes`, shape (records,), number the distinct `values`."""
-
-    codes: Codes
-    values: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, row: int) -> str:
-        return self.values[int(self.codes[row])]
 
 
 @dataclass(frozen=True)
@@ -42,25 +28,25 @@ class Records:
     `odds` are texts as written. `date_day` and `date_precision` are those of each distinct date (see `Games`), `tally`,
     shape (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index
     `players`, all names united, and are -1 where nobody is named. `weight` is that of each game of the record, `offset`
-    as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they are not known. `fault` is 0
-    for a record that is used, else 1 + the index in DROP_REASONS; of faulty records the other columns may mean nothing.
-    `problems` are what was odd about single records, those that a filter left out not among them, and `aliases` is the
-    alias file by which names were united.
+    as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they are not known.
+    `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the other
+    columns may mean nothing. `problems` are what was odd about single records, those that a filter left out not among
+    them, and `aliases` is the alias file by which names were united.
     """
 
     files: tuple[FileReport, ...]
     starts: NDArray[np.int64]
     line: Codes
-    date: Texts
-    white_written: Texts
-    black_written: Texts
-    result: Texts
-    event: Texts
-    site: Texts
-    round: Texts
-    variant: Texts
-    status: Texts
-    odds: Texts
+    date: Column[str]
+    white_written: Column[str]
+    black_written: Column[str]
+    result: Column[str]
+    event: Column[str]
+    site: Column[str]
+    round: Column[str]
+    variant: Column[str]
+    status: Column[str]
+    odds: Column[str]
     date_day: NDArray[np.int32]
     date_precision: NDArray[np.int8]
     tally: NDArray[np.float64]
@@ -70,7 +56,7 @@ class Records:
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
     moves: NDArray[np.int64]
-    fault: NDArray[np.int8]
+    reject_code: NDArray[np.int8]
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
 
@@ -80,7 +66,7 @@ class Records:
                 column.flags.writeable = False
 
     def __len__(self) -> int:
-        return len(self.fault)
+        return len(self.reject_code)
 
     @property
     def file(self) -> NDArray[np.int32]:
@@ -105,7 +91,7 @@ class Records:
     @property
     def used(self) -> NDArray[np.bool_]:
         """Which records are games."""
-        return np.equal(self.fault, 0)
+        return np.equal(self.reject_code, 0)
 
     @property
     def report(self) -> ReadReport:
@@ -114,7 +100,7 @@ class Records:
 
     def reason(self, row: int) -> str | None:
         """Why a record is not used, None when it is."""
-        return DROP_REASONS[self.fault[row] - 1] if self.fault[row] else None
+        return DROP_REASONS[self.reject_code[row] - 1] if self.reject_code[row] else None
 
     def place(self, row: int) -> str:
         """`file:line` of a record."""
@@ -133,11 +119,6 @@ def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
 
 def _years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:
     return (days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.int16)
-
-
-def narrow(codes: Codes) -> Codes:
-    """The same numbers, none below 0, in the fewest bytes."""
-    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))), copy=False)
 
 
 def games_of(records: Records) -> Games:

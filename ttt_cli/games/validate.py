@@ -1,4 +1,4 @@
-"""Judging the records of a file: what each says, which can be games, and why the others cannot."""
+"""Validating the records of a file: what each says, which can be games, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -8,94 +8,101 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.dictionaries import Pools
-from ttt_cli.games.records import Codes, narrow
+from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.table import tells_winners
-from ttt_cli.games.weights import LEAST_GAMES, MOST_GAMES, Weighing
+from ttt_cli.games.weights import LEAST_GAMES, MOST_GAMES, RecordWeights
 from ttt_cli.reading.batches import (
     AMBIGUOUS_DATE,
     BAD_DATE,
     BAD_WEIGHT,
     DROP_REASONS,
     DROPPED,
-    FAULT,
     KEPT,
+    REJECT_CODE,
     REPAIRED,
     SAME_PLAYER,
     WINNER_FIRST,
     Note,
 )
+from ttt_cli.reading.column import Codes
 from ttt_cli.reading.decode import text_of, texts_of
 from ttt_cli.reading.file_records import MOST_NOTES, FileRecords
-from ttt_cli.reading.growable import counts_of
+from ttt_cli.reading.growable import counts_of, narrow
 from ttt_cli.reading.values.match_scores import NO_TALLY, cap_factor, games_text, tally_of
 from ttt_cli.reading.values.results import parse_results
 
-Faults = NDArray[np.int8]
+RejectCodes = NDArray[np.int8]
 
 
-class Judged:
+class Validated:
     """What became of each record that could be split into columns; every distinct value is read once.
 
-    `columns` holds numbers in the pools by the names of the columns of `ledger.Records` and of `pools`, each of shape
-    (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight` and `offset` are
-    None where they are 1 and 0 throughout. `fault` is 0 for a game, else 1 + the index in DROP_REASONS of the first
-    reason that applies. `notes` tells of records that are dropped or repaired, the first MOST_NOTES of each, and of
-    columns not understood. The columns of the records are given up.
+    `columns` holds numbers in the dictionaries by the names of the columns of `Records` and of `dictionaries`, each of
+    shape (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight` and
+    `offset` are None where they are 1 and 0 throughout. `reject_code` is 0 for a game, else 1 + the index in
+    DROP_REASONS of the first reason that applies. `notes` tells of records that are dropped or repaired, the first
+    MOST_NOTES of each, and of columns not understood. The columns of the records are given up.
     """
 
-    def __init__(self, records: FileRecords, pools: Pools, data: DataConfig) -> None:
-        self._records, self._pools = records, pools
+    def __init__(self, records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> None:
+        self._records, self._dictionaries = records, dictionaries
         self.columns: dict[str, Codes] = {}
         self.line, self.moves = records.lines(), records.moves()
-        names = pools.names.ids(_all_joined(records.names, " "))
-        behind = [self._judge_dates(), self._judge_results(data.match_cap)]
-        weighing = Weighing(records, data, self._caps, [pools.names.cleaned[name] for name in names.tolist()])
-        self.weight, self.offset = weighing.weight, weighing.offset
-        faults = [*behind, *weighing.faults, self._judge_weight()]
-        self.fault = _first_fault([*self._judge_names(names), *faults])
-        columns = weighing.notes(self.line, self.fault == 0)
+        names = dictionaries.names.ids(_all_joined(records.names, " "))
+        behind = [self._validate_dates(), self._validate_results(data.match_cap)]
+        weights = RecordWeights(
+            records, data, self._caps, [dictionaries.names.cleaned[name] for name in names.tolist()]
+        )
+        self.weight, self.offset = weights.weight, weights.offset
+        reject_codes = [*behind, *weights.reject_codes, self._validate_weight()]
+        self.reject_code = _first_code([*self._validate_names(names), *reject_codes])
+        columns = weights.notes(self.line, self.reject_code == 0)
         self.notes = [*self._dropped_notes(), *self._repaired_notes(), *self._ambiguous_notes(), *columns]
         if data.colours == "auto":
             self.notes += self._winner_notes()
-        for name in pools.columns:
-            if name in records.further and not (name == "odds" and weighing.odds_ignored):
+        for name in dictionaries.columns:
+            if name in records.further and not (name == "odds" and weights.odds_ignored):
                 self._take_texts(name)
 
     def _take_texts(self, name: str) -> None:
-        """The numbers in its pool of a further column's texts, each with single blanks."""
+        """The numbers in its dictionary of a further column's texts, each with single blanks."""
         texts = (" ".join(text.split()) for text in texts_of(self._records.distinct(name)))
-        codes = self._records.take(name, self._pools.columns[name].ids(texts))
+        codes = self._records.take(name, self._dictionaries.columns[name].ids(texts))
         if codes.any():
             self.columns[name] = codes
 
-    def _judge_names(self, numbers: NDArray[np.int32]) -> list[Faults]:
-        """Judge players by the numbers of the distinct names in their pool."""
-        records, pool = self._records, self._pools.names
-        fault = np.frombuffer(pool.fault, np.int8)[numbers]
-        same = np.frombuffer(pool.same, np.int32)[numbers]
+    def _validate_names(self, numbers: NDArray[np.int32]) -> list[RejectCodes]:
+        """Validate players by the numbers of the distinct names in their dictionary."""
+        records, dictionary = self._records, self._dictionaries.names
+        reject_code = np.frombuffer(dictionary.reject_code, np.int8)[numbers]
+        same = np.frombuffer(dictionary.same, np.int32)[numbers]
         nameless = np.zeros(len(records), np.int8)
-        if fault.any():
-            nameless = _earlier(fault[records.codes("whites")], fault[records.codes("blacks")])
+        if reject_code.any():
+            nameless = _earlier(reject_code[records.codes("whites")], reject_code[records.codes("blacks")])
         once = np.array_equal(same, numbers)
         twice = None if once else same[records.codes("whites")] == same[records.codes("blacks")]
         white, black = (records.take(side, numbers) for side in ("whites", "blacks"))
         self.columns["white_written"], self.columns["black_written"] = white, black
-        return [nameless, (np.equal(white, black) if twice is None else twice) * np.int8(FAULT[SAME_PLAYER])]
+        return [
+            nameless,
+            (np.equal(white, black) if twice is None else twice) * np.int8(REJECT_CODE[SAME_PLAYER]),
+        ]
 
-    def _judge_dates(self) -> Faults:
-        records, pool = self._records, self._pools.dates
-        numbers = pool.of_file(_all_joined(records.dates, "-"))
-        dates = [pool.parsed[number] for number in numbers.tolist()]
+    def _validate_dates(self) -> RejectCodes:
+        records, dictionary = self._records, self._dictionaries.dates
+        numbers = dictionary.of_file(_all_joined(records.dates, "-"))
+        dates = [dictionary.parsed[number] for number in numbers.tolist()]
         self._repaired, self._ambiguous = (
             np.array([getattr(date, what) for date in dates], np.bool_)[records.codes("dates")]
             for what in ("repaired", "ambiguous")
         )
-        faults = _codes(None if date.repaired else date.fault for date in dates)[records.codes("dates")]
+        reject_codes = _codes(None if date.repaired else date.reason for date in dates)[
+            records.codes("dates")
+        ]
         self.columns["date"] = records.take("dates", numbers)
-        return faults
+        return reject_codes
 
-    def _judge_results(self, match_cap: float | None) -> Faults:
+    def _validate_results(self, match_cap: float | None) -> RejectCodes:
         """Read results together with the number of games that each is of."""
         records = self._records
         results, ids = list(records.results), records.codes("results")
@@ -111,49 +118,49 @@ class Judged:
         tallies = [tally_of(raw, count, outcomes[raw]) for raw, count in raws]
         known = [NO_TALLY if isinstance(tally, str) else tally for tally in tallies]
         texts = [_joined(raw, "-") + (f" ({count} games)" if count else "") for raw, count in raws]
-        self.columns["result"] = narrow(self._pools.results.ids(zip(texts, known, strict=True)))[ids]
+        self.columns["result"] = narrow(self._dictionaries.results.ids(zip(texts, known, strict=True)))[ids]
         factors = np.array([cap_factor(tally, match_cap) for tally in known])
         self._caps = None if np.all(factors == 1) else factors[ids]
         return _codes(tally if isinstance(tally, str) else None for tally in tallies)[ids]
 
-    def _judge_weight(self) -> Faults:
+    def _validate_weight(self) -> RejectCodes:
         """Whether a record counts as more games than can be, or as next to none."""
-        games = np.array([sum(tally) for _, tally in self._pools.results.values])
+        games = np.array([sum(tally) for _, tally in self._dictionaries.results.values])
         if self.weight is None and games.max() <= MOST_GAMES:
             return np.zeros(len(self._records), np.int8)
         count = games[self.columns["result"]] * (1.0 if self.weight is None else self.weight)
         bad = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
-        return bad * np.int8(FAULT[BAD_WEIGHT])
+        return bad * np.int8(REJECT_CODE[BAD_WEIGHT])
 
     def _dropped_notes(self) -> Iterator[Note]:
-        pools, columns = self._pools, self.columns
-        for row in np.flatnonzero(self.fault)[:MOST_NOTES].tolist():
-            date, _ = pools.dates.values[columns["date"][row]]
-            result, _ = pools.results.values[columns["result"][row]]
+        dictionaries, columns = self._dictionaries, self.columns
+        for row in np.flatnonzero(self.reject_code)[:MOST_NOTES].tolist():
+            date, _ = dictionaries.dates.values[columns["date"][row]]
+            result, _ = dictionaries.results.values[columns["result"][row]]
             white, black = (
-                pools.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
+                dictionaries.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
             )
             detail = told(date, white, black, result)
-            yield Note(int(self.line[row]), DROP_REASONS[self.fault[row] - 1], detail, DROPPED)
+            yield Note(int(self.line[row]), DROP_REASONS[self.reject_code[row] - 1], detail, DROPPED)
 
     def _repaired_notes(self) -> Iterator[Note]:
-        dates = self._pools.dates.values
-        for row in np.flatnonzero(self._repaired & (self.fault == 0))[:MOST_NOTES].tolist():
+        dates = self._dictionaries.dates.values
+        for row in np.flatnonzero(self._repaired & (self.reject_code == 0))[:MOST_NOTES].tolist():
             yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
 
     def _ambiguous_notes(self) -> Iterator[Note]:
         """One note for the file: how many dates there are in which nothing tells day from month."""
-        rows = np.flatnonzero(self._ambiguous & (self.fault == 0))
+        rows = np.flatnonzero(self._ambiguous & (self.reject_code == 0))
         if len(rows):
-            text, _ = self._pools.dates.values[self.columns["date"][rows[0]]]
+            text, _ = self._dictionaries.dates.values[self.columns["date"][rows[0]]]
             few = "1 date like" if len(rows) == 1 else f"{len(rows):,} dates like"
             detail = f"{few} {text}, of which only the year is used"
             yield Note(int(self.line[rows[0]]), AMBIGUOUS_DATE, detail, KEPT)
 
     def _winner_notes(self) -> Iterator[Note]:
         """One note for a file that names the winner first."""
-        tallies = np.array([tally for _, tally in self._pools.results.values]) > 0
-        used = np.flatnonzero(self.fault == 0)
+        tallies = np.array([tally for _, tally in self._dictionaries.results.values]) > 0
+        used = np.flatnonzero(self.reject_code == 0)
         rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
         if tells_winners(lost, won):
@@ -177,19 +184,19 @@ def _all_joined(raws: Sequence[Hashable], separator: str) -> list[str]:
     return [text.strip() for text in texts_of(raws, lambda raw: _joined(raw, separator))]
 
 
-def _codes(reasons: Iterable[str | None]) -> Faults:
-    return np.array([FAULT[reason] if reason else 0 for reason in reasons], np.int8)
+def _codes(reasons: Iterable[str | None]) -> RejectCodes:
+    return np.array([REJECT_CODE[reason] if reason else 0 for reason in reasons], np.int8)
 
 
-def _earlier(first: Faults, second: Faults) -> Faults:
-    """The smaller of two fault codes, no fault being the largest."""
+def _earlier(first: RejectCodes, second: RejectCodes) -> RejectCodes:
+    """The smaller of two reject codes, none being the largest."""
     none = np.int8(len(DROP_REASONS) + 1)
     code = np.minimum(np.where(first == 0, none, first), np.where(second == 0, none, second))
     return np.where(code == none, np.int8(0), code)
 
 
-def _first_fault(faults: list[Faults]) -> Faults:
-    first = faults[0].copy()
-    for codes in faults[1:]:
+def _first_code(reject_codes: list[RejectCodes]) -> RejectCodes:
+    first = reject_codes[0].copy()
+    for codes in reject_codes[1:]:
         np.copyto(first, codes, where=first == 0)
     return first

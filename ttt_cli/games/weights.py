@@ -18,9 +18,9 @@ from ttt_cli.games.players.keys import name_key
 from ttt_cli.games.players.names import clean_name
 from ttt_cli.reading.batches import (
     BAD_WEIGHT,
-    FAULT,
     KEPT,
     OTHER_ODDS,
+    REJECT_CODE,
     STATUS,
     UNKNOWN_ODDS,
     UNKNOWN_STATUS,
@@ -39,11 +39,11 @@ _MEANING: Final = {UNKNOWN_STATUS: "each counts as 1", OTHER_ODDS: "none is know
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 
 
-class Weighing:
+class RecordWeights:
     """Weights and odds of the records of a file, from the columns `weight`, `status`, `odds` and `odds_giver`.
 
     `weight` (None: all 1) is the product of the weight as written, that of the status and `caps`; `offset` (None: all
-    0) is in Elo points, added to White's strength. `faults` are fault codes, those of earlier reasons first. A status
+    0) is in Elo points, added to White's strength. `reject_codes` are those of earlier reasons first. A status
     without a weight counts as 1. Where a column `odds` holds texts and none of them is known, it means something else:
     `odds_ignored`. `names` are the distinct names of the records, cleaned.
     """
@@ -52,7 +52,7 @@ class Weighing:
         self, records: FileRecords, data: DataConfig, caps: Numbers | None, names: Sequence[str]
     ) -> None:
         self._records, self._names = records, names
-        self.faults: list[NDArray[np.int8]] = []
+        self.reject_codes: list[NDArray[np.int8]] = []
         self.weight = caps
         self.offset: Numbers | None = None
         self.odds_ignored = False
@@ -87,7 +87,7 @@ class Weighing:
         written = np.array([_number(text_of(raw)) for raw in self._records.weights])
         bad = ~(np.isfinite(written) & (written > 0))
         ids = self._records.ids("weights")
-        self.faults.append((bad * np.int8(FAULT[BAD_WEIGHT]))[ids])
+        self.reject_codes.append((bad * np.int8(REJECT_CODE[BAD_WEIGHT]))[ids])
         self._times(np.where(bad, 1.0, written)[ids])
 
     def _read_status(self, factors: dict[str, float]) -> None:
@@ -96,7 +96,7 @@ class Weighing:
         odd = np.array([bool(word) and word not in factors for word in words], np.bool_)
         self._unread.append((UNKNOWN_STATUS, "status", odd))
         ids = self._records.ids("status")
-        self.faults.append(((weights == 0) * np.int8(FAULT[STATUS]))[ids])
+        self.reject_codes.append(((weights == 0) * np.int8(REJECT_CODE[STATUS]))[ids])
         if np.any(weights != 1):
             self._times(np.where(weights == 0, 1.0, weights)[ids])
 
@@ -116,7 +116,7 @@ class Weighing:
         if "odds_giver" in self._records.further:
             self._read_givers(sign, np.flatnonzero(np.array(points)[ids] != 0))
         offset = np.array(points)[ids] * sign
-        self.faults.append(np.isnan(offset) * np.int8(FAULT[UNKNOWN_ODDS]))
+        self.reject_codes.append(np.isnan(offset) * np.int8(REJECT_CODE[UNKNOWN_ODDS]))
         self.offset = np.nan_to_num(offset, copy=False)
 
     def _read_givers(self, sign: Numbers, rows: NDArray[np.intp]) -> None:

@@ -75,7 +75,7 @@ DROP_REASONS: Final = (
     FEW_GAMES,
     OTHER_GROUP,
 )
-FAULT: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: no fault
+REJECT_CODE: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: no reject_code
 
 # What is odd about a record that may still be used (a bad date can also be repaired).
 DUPLICATE_TAG: Final = "duplicate tag"

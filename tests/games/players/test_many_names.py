@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.config.schema import NameMatching
-from ttt_cli.games.dictionaries import NamePool
+from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.keys import name_key, name_keys
 from ttt_cli.games.players.names import careful_names, clean_name, not_a_player
 from ttt_cli.games.players.neighbours import Neighbours
@@ -101,13 +101,15 @@ def test_texts_of_values(raws: list[str | bytes]) -> None:
 
 @given(st.lists(NAMES, max_size=4), st.booleans())
 def test_a_pool_of_names(batches: list[list[str]], many: bool) -> None:
-    pool = NamePool()
+    dictionary = NameDictionary()
     known = {"": 0}
     for batch in batches:
         names = MANY + batch if many else batch
-        assert pool.ids(names).tolist() == [known.setdefault(name, len(known)) for name in names]
-    assert pool.values == list(known)
-    assert pool.cleaned == [clean_name(name) for name in known]
-    assert [fault > 0 for fault in pool.fault] == [not_a_player(name) is not None for name in pool.cleaned]
-    assert [pool.cleaned[number] for number in pool.same] == pool.cleaned
-    assert len(set(pool.same)) == len(set(pool.cleaned))
+        assert dictionary.ids(names).tolist() == [known.setdefault(name, len(known)) for name in names]
+    assert dictionary.values == list(known)
+    assert dictionary.cleaned == [clean_name(name) for name in known]
+    assert [reject_code > 0 for reject_code in dictionary.reject_code] == [
+        not_a_player(name) is not None for name in dictionary.cleaned
+    ]
+    assert [dictionary.cleaned[number] for number in dictionary.same] == dictionary.cleaned
+    assert len(set(dictionary.same)) == len(set(dictionary.cleaned))

@@ -117,20 +117,20 @@ def test_without_an_order_the_year_is_kept() -> None:
 
 @pytest.mark.parametrize("text", ["1851-1850", "1850.07.01-1850.06.15", "1850.07-1850.06"])
 def test_a_range_does_not_run_backwards(text: str) -> None:
-    assert parse_date(text).fault == "bad date"
+    assert parse_date(text).reason == "bad date"
 
 
 @pytest.mark.parametrize(
     "text", ["", "?", "????.??.??", "18??.??.??", "0000.00.00", "0", "-", "????.06.15", "..", "185?"]
 )
 def test_no_year_is_no_date(text: str) -> None:
-    assert parse_date(text).fault == "no date"
+    assert parse_date(text).reason == "no date"
     assert not parse_date(text).repaired
 
 
 @pytest.mark.parametrize("text", ["soon", "58", "12", "1858 or 1859", "99.99.99", "१८५८"])
 def test_what_is_no_date_at_all(text: str) -> None:
-    assert parse_date(text).fault == "bad date"
+    assert parse_date(text).reason == "bad date"
     assert not parse_date(text).repaired
 
 
@@ -154,10 +154,10 @@ def test_a_month_stands_in_its_middle(year: int, month: int) -> None:
 @given(st.text(alphabet="0123456789?.-/ x", max_size=14) | st.text(max_size=20))
 def test_anything_gives_a_date_or_a_reason(text: str) -> None:
     found = parse_date(text)
-    assert found.fault in (None, "no date", "bad date")
-    if found.repaired or found.fault is None:
+    assert found.reason in (None, "no date", "bad date")
+    if found.repaired or found.reason is None:
         assert found.day == parse_date(date.fromordinal(found.day + 719163).isoformat()).day
-    assert not found.repaired or found.fault == "bad date"
+    assert not found.repaired or found.reason == "bad date"
 
 
 @pytest.mark.parametrize(
@@ -182,4 +182,4 @@ def test_years_without_games_are_no_dates(text: str) -> None:
 @pytest.mark.parametrize("text", ["1000", "2999.12.31", "1900 by correspondence", "c. 1900"])
 def test_years_that_may_have_games(text: str) -> None:
     found = parse_date(text)
-    assert found.fault is None or found.repaired
+    assert found.reason is None or found.repaired

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.records import Codes
+from ttt_cli.reading.column import Codes
 
 Ids = NDArray[np.int32]
 _NO_ID: Final = frozenset({"", "0", "-", "?", "none", "null", "n/a"})

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
-from ttt_cli.games.dictionaries import NamePool
+from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.aliases import Aliases
 from ttt_cli.games.players.ids import join_ids
 from ttt_cli.games.players.keys import comma_keys, name_key, name_keys
-from ttt_cli.games.records import Codes, Texts
+from ttt_cli.reading.column import Codes, Column
 
 Ids = NDArray[np.int32]
 NOBODY = -1
@@ -32,23 +32,23 @@ class Identified:
 
 
 def identify(
-    pool: NamePool,
+    dictionary: NameDictionary,
     written: tuple[Codes, Codes],
     matching: NameMatching,
     aliases: Aliases,
     *,
     ids: tuple[Codes, Codes, Sequence[str]] | None = None,
-    status: Texts | None = None,
+    status: Column[str] | None = None,
 ) -> Identified:
-    """Unite the spellings of each player; `written` are White's and Black's names of each record, numbers in `pool`.
+    """Unite the spellings of each player; `written` are the numbers in `dictionary` of White's and Black's names.
 
     Spellings with the same key (`name_key`) are one player, shown in the most frequent of them. With `matching` full, a
     name without a comma joins the one name with a comma that has its words as surname and given names, when the input
     (or the alias file) has exactly one. The alias file comes first. `ids` are White's and Black's ids, numbers in the
     texts that follow (see `join_ids`). `status` tells which games the alias file gives to another.
     """
-    counts = sum(np.bincount(side, minlength=len(pool.values)) for side in written)
-    groups = _Groups(pool, np.asarray(counts), matching, aliases)
+    counts = sum(np.bincount(side, minlength=len(dictionary.values)) for side in written)
+    groups = _Groups(dictionary, np.asarray(counts), matching, aliases)
     white, black = (groups.number[side] for side in written)
     names, home = groups.names, np.arange(len(groups.names), dtype=np.int32)
     if ids is not None:
@@ -68,25 +68,27 @@ class _Groups:
     """Spellings of one name: `number`, shape (spellings,), tells the group of each, `names` those of the groups."""
 
     def __init__(
-        self, pool: NamePool, counts: NDArray[np.int64], matching: NameMatching, aliases: Aliases
+        self, dictionary: NameDictionary, counts: NDArray[np.int64], matching: NameMatching, aliases: Aliases
     ) -> None:
         self._matching: NameMatching = matching
         self._aliases = aliases
         self._mains = {self._key(main): main for main in sorted(aliases.mains)}
         self._alias_keys = self._unambiguous()
-        own = name_keys(pool.cleaned, matching)
-        for number in np.flatnonzero(np.frombuffer(pool.fault, np.int8)).tolist():
+        own = name_keys(dictionary.cleaned, matching)
+        for number in np.flatnonzero(np.frombuffer(dictionary.reject_code, np.int8)).tolist():
             own[number] = ""
         keys = chain(own, self._mains, self._alias_keys) if matching == "full" else ()
         self._comma_keys = frozenset(key for key in keys if "," in key)
-        resolved = self._all_resolved(pool.cleaned, own)
+        resolved = self._all_resolved(dictionary.cleaned, own)
         self._numbers = {"": NOBODY}
         numbers = [self._numbers.setdefault(key, len(self._numbers) - 1) for key in resolved]
         for key in self._mains:
             self._numbers.setdefault(key, len(self._numbers) - 1)
         self.number = np.array(numbers, np.int32)
         titular = np.fromiter(map(eq, own, resolved), np.bool_, len(own))
-        self.names = self._shown(pool.cleaned, counts.tolist(), np.where(titular, numbers, NOBODY).tolist())
+        self.names = self._shown(
+            dictionary.cleaned, counts.tolist(), np.where(titular, numbers, NOBODY).tolist()
+        )
 
     def find(self, name: str) -> int | None:
         """The group of a name that the alias file mentions, None when nobody has it."""

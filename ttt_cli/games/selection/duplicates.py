@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.folding import fold
-from ttt_cli.games.dictionaries import Pool
-from ttt_cli.games.records import Records, Texts
+from ttt_cli.games.records import Records
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
+from ttt_cli.reading.column import Column, Dictionary
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -48,7 +48,7 @@ def find_duplicates(records: Records, among: NDArray[np.bool_] | None = None) ->
     Of records of one game, the one with moves, then the most exactly dated, then the first is the original.
     Takes O(n log n) time.
     """
-    round_ = _coded(records.round, _round_key)
+    round_ = _key_numbers(records.round, _round_key)
     rows = _candidates(records, records.used if among is None else among, round_)
     if not len(rows):
         return Duplicates(rows, rows)
@@ -97,7 +97,7 @@ def _by_round(records: Records, rows: Rows, round_: NDArray[np.int32]) -> Duplic
     found = _repeated(
         records, rows[exact], (_meeting(records, rows[exact]), round_[exact]), without_moves=True
     )
-    event = _coded(records.event, fold)[records.event.codes[rows]]
+    event = _key_numbers(records.event, fold)[records.event.codes[rows]]
     left = (event > 0) & ~np.isin(rows, found.row)
     keys = (_meeting(records, rows[left]), round_[left], event[left])
     return _joined(found, _repeated(records, rows[left], keys, without_moves=True))
@@ -159,9 +159,9 @@ def _joined(one: Duplicates, other: Duplicates) -> Duplicates:
     return Duplicates(row, original)
 
 
-def _coded(texts: Texts, key: Callable[[str], str]) -> NDArray[np.int32]:
+def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> NDArray[np.int32]:
     """Numbers of the keys of the distinct texts; 0 where the key is empty."""
-    return Pool("").ids(key(text) for text in texts.values)
+    return Dictionary("").ids(key(text) for text in texts.values)
 
 
 def _round_key(text: str) -> str:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ttt_cli.config.selection import pattern_of
 from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import is_even
-from ttt_cli.games.records import Records, Texts
+from ttt_cli.games.records import Records
 from ttt_cli.games.selection.event_sets import names_set, variant_is
+from ttt_cli.reading.column import Column
 
 Mask = NDArray[np.bool_]
 
@@ -41,7 +42,7 @@ def _matcher(text: str) -> Callable[[str], bool]:
     return lambda value: words in f" {fold(value)} "
 
 
-def _where(columns: Sequence[Texts], holds: Callable[[str], bool]) -> Mask:
+def _where(columns: Sequence[Column[str]], holds: Callable[[str], bool]) -> Mask:
     """Records of which one of the columns holds a text such that; each distinct text is looked at once."""
     rows = np.zeros(len(columns[0]), np.bool_)
     for column in columns:

@@ -20,12 +20,12 @@ from ttt_cli.reading.batches import (
     DUPLICATE,
     ENGINE,
     EXCLUDED_EVENT,
-    FAULT,
     FEW_GAMES,
     OTHER_EVENT,
     OTHER_GROUP,
     OTHER_PLAYERS,
     OTHER_YEARS,
+    REJECT_CODE,
     TEAM,
 )
 
@@ -35,9 +35,9 @@ NOTICED: Final = (DUPLICATE, TEAM, ENGINE)
 
 @dataclass(frozen=True)
 class Selected:
-    """`fault` as in Records, after all filters; `noticed` marks records used all the same, by what they are."""
+    """`reject_code` as in Records, after all filters; `noticed` marks records used all the same, by what they are."""
 
-    fault: NDArray[np.int8]
+    reject_code: NDArray[np.int8]
     noticed: dict[str, Mask]
 
 
@@ -52,7 +52,7 @@ def select(records: Records, data: DataConfig) -> Selected:
 class _Selection:
     def __init__(self, records: Records, data: DataConfig) -> None:
         self._records, self._data = records, data
-        self._fault = records.fault.copy()
+        self._fault = records.reject_code.copy()
 
     def selected(self) -> Selected:
         teams, engines = (np.array(found, np.bool_) for found in teams_and_engines(self._records.players))
@@ -70,7 +70,7 @@ class _Selection:
         return Selected(self._fault, {what: rows & used for what, rows in noticed.items()})
 
     def _drop(self, reason: str, rows: Mask) -> None:
-        self._fault[(self._fault == 0) & rows] = FAULT[reason]
+        self._fault[(self._fault == 0) & rows] = REJECT_CODE[reason]
 
     def _either(self, players: Mask) -> Mask:
         """Records of one of the players; those without players do not matter."""
@@ -113,10 +113,10 @@ class _Selection:
             dropped = rows[few[records.white[rows]] | few[records.black[rows]]]
             if not len(dropped):
                 return
-            self._fault[dropped] = FAULT[FEW_GAMES]
+            self._fault[dropped] = REJECT_CODE[FEW_GAMES]
 
     def _drop_other_groups(self) -> None:
         records = self._records
         rows = np.flatnonzero(self._fault == 0)
         label = label_groups(records.white[rows], records.black[rows], len(records.players))
-        self._fault[rows[label[records.white[rows]] > 0]] = FAULT[OTHER_GROUP]
+        self._fault[rows[label[records.white[rows]] > 0]] = REJECT_CODE[OTHER_GROUP]

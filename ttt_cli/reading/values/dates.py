@@ -29,14 +29,14 @@ SlashOrder = Literal["day", "month"]  # which of them dates like 03/02/1921 have
 class GameDate(NamedTuple):
     """A day since 1970-01-01 (proleptic Gregorian) in the middle of what is known, and its precision.
 
-    `precision` is 0 (year), 1 (month) or 2 (day). `fault` is why the date cannot be used, or `bad date` with
+    `precision` is 0 (year), 1 (month) or 2 (day). `reason` is why the date cannot be used, or `bad date` with
     `repaired` set when only its possible part is; None when all was well. `ambiguous`: day and month are there, but not
     which is which, and only the year is used.
     """
 
     day: int
     precision: int
-    fault: str | None = None
+    reason: str | None = None
     repaired: bool = False
     ambiguous: bool = False
 
@@ -64,7 +64,7 @@ def parse_date(text: str, order: SlashOrder | None = None) -> GameDate:
     Impossible parts are left out (`repaired`); without a year of four digits, from 1000 to 2999, there is no date.
     """
     found = _read(_TIME.sub("", text.strip()), order)
-    usable = found.fault is None or found.repaired
+    usable = found.reason is None or found.repaired
     return GameDate(0, _YEAR, BAD_DATE) if usable and not _FIRST <= found.day < _END else found
 
 
@@ -80,7 +80,7 @@ def _ends(text: str, order: SlashOrder | None) -> Iterator[GameDate]:
     """The end of a range, for each place at which a text comes apart into a date and one that is not earlier."""
     for between in _BETWEEN.finditer(text):
         first, last = (_one_date(part, order) for part in (text[: between.start()], text[between.end() :]))
-        if first.fault is None is last.fault and _in_order(first, last):
+        if first.reason is None is last.reason and _in_order(first, last):
             yield last
 
 
@@ -114,7 +114,7 @@ def _is_year(part: str) -> bool:
 def _only_year(text: str) -> GameDate:
     years = set(_FOUR_DIGITS.findall(text)) - {"0000"}
     if len(years) == 1:
-        return _build(int(years.pop()), "", "")._replace(fault=BAD_DATE, repaired=True)
+        return _build(int(years.pop()), "", "")._replace(reason=BAD_DATE, repaired=True)
     unknown = "?" in text or not text.strip(".-/ 0x*")
     return GameDate(0, _YEAR, NO_DATE if unknown else BAD_DATE)
 
@@ -137,9 +137,9 @@ def _build(year: int, month_text: str, day_text: str) -> GameDate:
     month = _number(month_text)
     if month == 0:
         odd = _number(day_text) != 0  # a day without its month tells nothing
-        return whole_year._replace(fault=BAD_DATE, repaired=True) if odd else whole_year
+        return whole_year._replace(reason=BAD_DATE, repaired=True) if odd else whole_year
     if not 1 <= month <= 12:
-        return whole_year._replace(fault=BAD_DATE, repaired=True)
+        return whole_year._replace(reason=BAD_DATE, repaired=True)
     start = date(year, month, 1).toordinal() - _EPOCH
     last = (
         date(year + month // 12, month % 12 + 1, 1).toordinal() - _EPOCH
@@ -151,7 +151,7 @@ def _build(year: int, month_text: str, day_text: str) -> GameDate:
     if day == 0:
         return whole_month
     if not 1 <= day <= last - start:
-        return whole_month._replace(fault=BAD_DATE, repaired=True)
+        return whole_month._replace(reason=BAD_DATE, repaired=True)
     return GameDate(start + day - 1, _DAY)
 
 

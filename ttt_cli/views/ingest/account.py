@@ -16,14 +16,14 @@ from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.duplicates import Duplicates, find_duplicates
 from ttt_cli.games.selection.groups import Groups, find_groups
 from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
-from ttt_cli.reading.batches import DUPLICATE, FAULT, FEW_GAMES, OTHER_GROUP
+from ttt_cli.reading.batches import DUPLICATE, FEW_GAMES, OTHER_GROUP, REJECT_CODE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ttt_cli.games.table import Games
 
-_AFTER_DUPLICATES: Final = (0, FAULT[DUPLICATE], FAULT[FEW_GAMES], FAULT[OTHER_GROUP])
+_AFTER_DUPLICATES: Final = (0, REJECT_CODE[DUPLICATE], REJECT_CODE[FEW_GAMES], REJECT_CODE[OTHER_GROUP])
 
 
 class Account:
@@ -89,9 +89,9 @@ class Account:
     @cached_property
     def duplicates(self) -> Duplicates:
         """Records that repeat others: those that are used all the same, and those that were left out for it."""
-        fault = self.records.fault
-        found = find_duplicates(self.records, np.isin(fault, _AFTER_DUPLICATES))
-        told = np.isin(fault[found.row], _AFTER_DUPLICATES[:2])
+        reject_code = self.records.reject_code
+        found = find_duplicates(self.records, np.isin(reject_code, _AFTER_DUPLICATES))
+        told = np.isin(reject_code[found.row], _AFTER_DUPLICATES[:2])
         return Duplicates(found.row[told], found.original[told])
 
 

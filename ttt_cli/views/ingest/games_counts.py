@@ -10,13 +10,13 @@ import numpy as np
 
 from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import is_even
-from ttt_cli.reading.batches import DROPPED, DUPLICATE, FAULT
+from ttt_cli.reading.batches import DROPPED, DUPLICATE, REJECT_CODE
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ttt_cli.games.records import Texts
+    from ttt_cli.reading.column import Column
     from ttt_cli.reading.reports import FileReport, Problem
     from ttt_cli.views.ingest.account import Account
 
@@ -66,7 +66,7 @@ def dropped(account: Account) -> Rows:
     """Records that are not used by reason, filters included, and where the first of them stands."""
     records = account.records
     rows = [
-        (reason, count, account.place(int(np.argmax(records.fault == FAULT[reason]))))
+        (reason, count, account.place(int(np.argmax(records.reject_code == REJECT_CODE[reason]))))
         for reason, count in records.report.dropped.items()
     ]
     return Rows(("reason", "rows", "first"), rows)
@@ -160,7 +160,7 @@ def special(account: Account) -> Rows:
     return Rows(("kind", "what", "rows", "games", "weighted"), found, decimals={"weighted": 1})
 
 
-def _by_text(column: Texts, rows: NDArray[np.int64]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _by_text(column: Column[str], rows: NDArray[np.int64]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Which of the rows have each text, folded; the most frequent first."""
     codes = column.codes[rows]
     counts = np.bincount(codes, minlength=len(column.values))

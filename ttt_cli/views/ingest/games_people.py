@@ -9,7 +9,7 @@ import numpy as np
 
 from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.selection.ties import Growth, Join, Tie
-from ttt_cli.reading.batches import ENGINE, FAULT, TEAM
+from ttt_cli.reading.batches import ENGINE, REJECT_CODE, TEAM
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def duplicates(account: Account) -> Rows:
         return (
             *(account.place(row), account.place(original), records.date[row]),
             *(records.players[records.white[row]], records.players[records.black[row]], records.result[row]),
-            bool(records.fault[row] == 0),
+            bool(records.reject_code[row] == 0),
         )
 
     columns = ("record", "repeats", "date", "white", "black", "result", "used")
@@ -78,7 +78,7 @@ def not_persons(account: Account) -> Rows:
     """Names of teams and of computer engines that stand in games, used or left out for it."""
     records = account.records
     n = len(records.players)
-    told = np.flatnonzero(np.isin(records.fault, (0, FAULT[TEAM], FAULT[ENGINE])))
+    told = np.flatnonzero(np.isin(records.reject_code, (0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
     counts, used = (
         sum((np.bincount(side[rows], minlength=n) for side in (records.white, records.black)), np.zeros(n, int))
         for rows in (told, account.rows)

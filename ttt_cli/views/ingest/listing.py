@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,7 +92,7 @@ class _Listing:
         )
 
     def _problems(self, rows: NDArray[np.int64]) -> list[str | None]:
-        found: list[str | None] = _picked((None, *DROP_REASONS), self._records.fault[rows])
+        found: list[str | None] = _picked((None, *DROP_REASONS), self._records.reject_code[rows])
         if self._odd:
             found = [why or self._odd.get(row) for row, why in zip(rows.tolist(), found, strict=True)]
         repeated, original = self._duplicates.row, self._duplicates.original
@@ -105,7 +105,7 @@ class _Listing:
         return found
 
 
-def _picked(values: tuple[Any, ...], codes: NDArray[Any]) -> list[Any]:
+def _picked(values: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
     return list(map(values.__getitem__, codes.tolist()))
 
 

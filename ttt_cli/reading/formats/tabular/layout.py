@@ -147,7 +147,7 @@ def _settle_score(columns: dict[str, int], rows: Sequence[Sequence[str]], replac
 def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, str] | None) -> bool:
     if isinstance(configured, dict):
         known = any(cell in configured.values() for cell in first)
-        return known or all(parse_date(cell).fault for cell in first)
+        return known or all(parse_date(cell).reason for cell in first)
     if configured is not None and [word_of(cell) for cell in first] == [word_of(name) for name in configured]:
         return True
     found = {column_of(cell) for cell in first}
