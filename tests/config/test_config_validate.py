@@ -154,3 +154,10 @@ def test_values_keep_their_types() -> None:
         validate(SolverConfig, {"max_sweeps": 5.0}, Document())
     with pytest.raises(ConfigError):
         validate(SolverConfig, {"accelerate": 1}, Document())
+
+
+def test_the_unnamed_need_not_be_dropped_and_may_be() -> None:
+    """As the configs of older runs say."""
+    assert DataConfig.model_validate({"drop": ["unnamed", "teams"]}) == DataConfig(drop=["teams"])
+    with pytest.raises(ValueError, match="'teams' or 'engines'"):
+        DataConfig.model_validate({"drop": ["nobody"]})

@@ -138,7 +138,7 @@ def test_duplicates_are_told_whether_used_or_not() -> None:
 def test_teams_and_engines_used_or_not() -> None:
     both = [("Alekhine/Reilly", "team"), ("AlphaZero", "engine"), ("Stockfish 8", "engine")]
     assert list(report().section("not_persons").rows) == [(*one, 1, 1) for one in both]
-    dropped = report(drop=["unnamed", "teams", "engines"])
+    dropped = report(drop=["teams", "engines"])
     assert list(dropped.section("not_persons").rows) == [(*one, 1, 0) for one in both]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from ttt_cli.config.section import Section
 from ttt_cli.config.selection import FilterConfig
@@ -16,12 +16,17 @@ from ttt_cli.formats import FORMATS
 Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
-NotOnePerson = Literal["unnamed", "teams", "engines"]
+NotOnePerson = Literal["teams", "engines"]
 _NO_ANCHORS: list[str] = []
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day")
-_UNNAMED: list[NotOnePerson] = ["unnamed"]
+_NOBODY: list[NotOnePerson] = []
 _STATUSES = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 _NO_ODDS: dict[str, float] = {}
+
+
+def _without_unnamed(drop: Any) -> Any:
+    """What to drop without a word that changes nothing and stands in the configs of older runs."""
+    return [what for what in drop if what != "unnamed"] if isinstance(drop, list) else drop
 
 
 class DataConfig(Section):
@@ -63,8 +68,9 @@ class DataConfig(Section):
     ids: Annotated[bool, Field(description="whether a player with a FIDE id is known by it")] = True
     drop: Annotated[
         list[NotOnePerson],
-        Field(description="what is not one person and not used; the unnamed never are"),
-    ] = _UNNAMED
+        BeforeValidator(_without_unnamed),
+        Field(description="what is not one person and left out, as the unnamed always are"),
+    ] = _NOBODY
     match_cap: Annotated[
         float | None, Field(gt=0, description="most games that a match given as a score counts as; null: all")
     ] = None
