@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
-from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.kernels.ep import ttt, ttt_d, ttt_d_links, ttt_links
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Sites
 
 
@@ -73,6 +73,10 @@ class Problem:
     @property
     def kernels(self):
         return ttt if len(self.previous) == self.n else ttt_d
+
+    @property
+    def link_kernels(self):
+        return ttt_links if self.kernels is ttt else ttt_d_links
 
     @property
     def all_sites(self):

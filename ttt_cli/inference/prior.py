@@ -18,21 +18,18 @@ Array = NDArray[np.float64]
 
 
 class Prior(Protocol):
-    """The chains of one quantity.
-
-    | name | shape | unit | |
-    |---|---|---|---|
-    | origin | | points | from where means are counted |
-    | mean | (nodes,) | points | at a player's first node of the quantity, later of its change since the last |
-    | variance | (nodes,) | points^2 | of the same; above 0 at first nodes |
-    """
+    """The chains of one quantity; `origin` is from where means are counted, points."""
 
     origin: float
-    mean: Array
-    variance: Array
+
+    def steps(self) -> tuple[Array, Array]:
+        """Mean (nodes,), points, and variance (nodes,), points^2, of the change since the player's node before.
+
+        At first nodes those of the quantity itself, the mean from `origin`, the variance above 0.
+        """
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
-        """The gradient of something in the parameters but `origin`, from that in `mean` and `variance`."""
+        """The gradient of something in the parameters but `origin`, from that in the `steps`."""
 
     def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
         """The chain of what is believed at the nodes, points, which knows how a player goes on after the last.
@@ -51,23 +48,21 @@ class RandomWalk:
         self, timeline: Timeline, origin: float, sd: float, drift: float, names: tuple[str, str]
     ) -> None:
         self.origin, self._sd, self._drift, self._names = origin, sd, drift, names
-        self._first, self._years = timeline.previous < 0, timeline.gap_years
-        self.mean: Array = np.zeros(timeline.n_nodes)
-        self.variance: Array = np.where(self._first, sd**2, drift**2 * timeline.gap_years)
+        self._previous, self._years = timeline.previous, timeline.gap_years
+
+    def steps(self) -> tuple[Array, Array]:
+        """No change on average."""
+        variance = np.where(self._previous < 0, self._sd**2, self._drift**2 * self._years)
+        return np.zeros(len(variance)), variance
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:  # noqa: ARG002
         """In `sd` and `drift`."""
         sd, drift = self._names
         return {
-            sd: 2.0 * self._sd * float(by_variance[self._first].sum()),
+            sd: 2.0 * self._sd * float(by_variance[self._previous < 0].sum()),
             drift: 2.0 * self._drift * float(self._years @ by_variance),
         }
 
     def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
         """A walk that goes on as it was."""
         return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift)
-
-
-def widest(timeline: Timeline, prior: Prior) -> float:
-    """The largest sd that anybody's quantity has before a game is seen, points."""
-    return float(np.sqrt(np.bincount(timeline.node_player, prior.variance, minlength=1).max(initial=0.0)))

@@ -24,13 +24,11 @@ drifts = st.sampled_from([0.0, 30.0, 90.0])
 def solver_of(problem, threads=1):
     """A solver that starts from means of zero, and what it needs of the games."""
     parts = Slices(problem.start, problem.game_start, problem.previous[: problem.n], threads)
-    solver = JointSolver(
-        TwoFilter(problem.chains, parts), float(np.sqrt(problem.covariance().diagonal().max())), parts
-    )
+    solver = JointSolver(TwoFilter(problem.chains, parts), parts)
     matrix, solver.residual[:] = problem.dense()
     solver.diagonal[:] = np.diag(matrix)
     games = problem.first, problem.second, problem.weight, problem.links, problem.weight * problem.links[:, 0]
-    return solver, lambda begin, end, *step: problem.kernels.add_couplings(begin, end, *games, *step)
+    return solver, lambda begin, end, *step: problem.link_kernels.add_couplings(begin, end, *games, *step)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,7 +17,7 @@ from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Moves, Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
 from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites, tells_of
-from ttt_cli.inference.prior import Prior, widest
+from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import Pace, Sweep, largest
 from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
 from ttt_cli.timeline import Timeline
@@ -42,27 +42,24 @@ class Inference:
         start: Fit | None = None,
         threads: int | None = None,
     ) -> None:
-        from ttt_cli.kernels.ep import chains, ttt, ttt_d
+        from ttt_cli.kernels.ep import chains, ttt, ttt_d, ttt_d_links, ttt_links
 
         margins = "draw_margin" in priors
-        self._kernels, self._chain_kernels = ttt_d if margins else ttt, chains
+        self._kernels, self._links = (ttt_d, ttt_d_links) if margins else (ttt, ttt_links)
+        self._chain_kernels = chains
         self._alternate = not margins  # slices turned against each other: with margins it takes more sweeps
         self._merged, self._games, self._priors, self._rule = merged, merged.games, priors, rule
         n, games = timeline.n_nodes, len(merged)
-        self._firsts = range(0, len(priors) * n, max(n, 1))
+        self._nodes, self._firsts = n, range(0, len(priors) * n, max(n, 1))
         self._chains = Chains(
             timeline.node_start.copy(),
             self._of_variables(timeline.previous),
             self._of_variables(timeline.next),
-            np.concatenate([prior.mean for prior in priors.values()]),
-            np.concatenate([prior.variance for prior in priors.values()]),
+            *map(np.concatenate, zip(*(prior.steps() for prior in priors.values()), strict=True)),
         )
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
-        certainty = max(widest(timeline, prior) for prior in priors.values())
-        self._rounding = ROUNDING * certainty
-        self._filters = TwoFilter(self._chains, self._slices)
-        self._joint = JointSolver(self._filters, certainty, self._slices)
+        self._joint = JointSolver(TwoFilter(self._chains, self._slices), self._slices)
         self._sites = Sites(
             started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
             np.zeros((games, 5 if margins else 2)),
@@ -114,7 +111,7 @@ class Inference:
         self._slices.run(
             lambda number: self._kernels.gather(parts[number], self._games, marginal, self._sites)
         )
-        self._filters.smooth(self._messages)
+        self._joint.filters.smooth(self._messages)
 
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward; then the joint means if asked for."""
@@ -139,17 +136,12 @@ class Inference:
         left = self._towards_joint_means(pace is not Pace.PLAIN)
         moved, ahead = moves.end()
         change = max(change, moved)
-        return Sweep(change if change > self._rounding else 0.0, left, skipped, ahead)
+        return Sweep(change if change > ROUNDING * self._joint.widest else 0.0, left, skipped, ahead)
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""
-        joint, kernels, slices, games, sites = (
-            self._joint,
-            self._kernels,
-            self._slices,
-            self._games,
-            self._sites,
-        )
+        joint, kernels, slices = self._joint, self._links, self._slices
+        games, sites = self._games, self._sites
         of_games = games.first, games.second, games.weight, sites.link, self._coupling
 
         def residual(number: int) -> None:
@@ -196,7 +188,7 @@ class Inference:
         self._chain_kernels.chain_gradient(self._messages, by_mean, by_variance)
         found: dict[str, float] = {}
         for number, prior in enumerate(self._priors.values()):
-            part = slice(number * len(prior.mean), (number + 1) * len(prior.mean))
+            part = slice(number * self._nodes, (number + 1) * self._nodes)
             found |= prior.gradient(by_mean[part], by_variance[part])
         balance, marginal = self._merged.balance, self._messages.marginal
         return found, self._kernels.gradient(self._games, balance, self._rule, marginal, self._sites)
@@ -205,7 +197,7 @@ class Inference:
         """What is believed of the quantities of all nodes, points."""
         chains: dict[str, Chain] = {}
         for number, (name, prior) in enumerate(self._priors.items()):
-            mean, sd, covariance = (np.empty(len(prior.mean)) for _ in range(3))
+            mean, sd, covariance = (np.empty(self._nodes) for _ in range(3))
             first = number * len(mean)
             self._chain_kernels.smoothed(first, self._chains, self._messages, mean, sd, covariance)
             mean += prior.origin

@@ -27,15 +27,16 @@ GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rou
 class JointSolver:
     """A x = b for the chains of `filters`; `diagonal` and `residual` are to be filled before each solution.
 
-    `widest`: no variable is less certain than this before a game is seen, points.
+    `widest`: the largest sd of a variable before a game is seen, points.
     """
 
-    def __init__(self, filters: TwoFilter, widest: float, slices: Slices) -> None:
+    def __init__(self, filters: TwoFilter, slices: Slices) -> None:
         from ttt_cli.kernels.ep import joint_means as joint
 
         self._kernels = joint
-        self._filters, self._widest, self._slices = filters, widest, slices
+        self.filters, self._slices = filters, slices
         self._chain, self._variance = filters.before_games()
+        self.widest = float(np.sqrt(self._variance.max(initial=0.0)))
         variables, periods = len(filters.chains.previous), slices.parts[-1].period_end
         work = np.zeros((7, variables))
         self.residual, self.correction, self._scale, self._gain, self._gain_away, self._p, self._ap = work
@@ -68,7 +69,7 @@ class JointSolver:
             beta, further = rz / before, radau - alpha
             if before < math.inf:
                 radau = further / (least * further + beta) if further > 0.0 else 1.0 / least
-            bound = self._widest * math.sqrt(radau * rz)
+            bound = self.widest * math.sqrt(radau * rz)
             curvature = rz + apart - beta * beta * curvature
             if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: begin anew
                 beta, curvature, radau = 0.0, rz + apart, 1.0 / least
@@ -80,7 +81,7 @@ class JointSolver:
             energy += alpha * rz
             if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
                 break
-        self._filters.run(partial(self._finish, beta, alpha))
+        self.filters.run(partial(self._finish, beta, alpha))
         if not math.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):
                 vector.fill(0.0)
@@ -91,7 +92,7 @@ class JointSolver:
         return float(1.0 / (1.0 + np.bincount(self._chain, self.diagonal * self._variance).max(initial=0.0)))
 
     def _factor(self) -> None:
-        kernels, filters = self._kernels, self._filters
+        kernels, filters = self._kernels, self.filters
         filtered = self._p
 
         def factor(half: int) -> None:
@@ -109,7 +110,7 @@ class JointSolver:
 
         Returns r^T z and z^T (A - M) z.
         """
-        filters, parts = self._filters, self._slices.parts
+        filters, parts = self.filters, self._slices.parts
         filters.run(partial(self._eliminate, beta, alpha))
         self._kernels.join(filters.later, filters.chains.previous, self._gain_away, self._z)
         rz = math.fsum(filters.run(self._substitute))
@@ -120,7 +121,7 @@ class JointSolver:
         return rz, math.fsum(self._slices.run(add))
 
     def _eliminate(self, beta: float, alpha: float, half: int) -> None:
-        for way in self._filters.inward[half]:
+        for way in self.filters.inward[half]:
             self._kernels.eliminate(
                 *way[:4],
                 self._gain,
@@ -137,9 +138,9 @@ class JointSolver:
     def _substitute(self, half: int) -> float:
         return math.fsum(
             self._kernels.substitute(*way[:4], self._gain_away, self._scale, self._z, self._az)
-            for way in self._filters.outward[half]
+            for way in self.filters.outward[half]
         )
 
     def _finish(self, beta: float, alpha: float, half: int) -> None:
-        for begin, end, *_ in self._filters.inward[half]:
+        for begin, end, *_ in self.filters.inward[half]:
             self._kernels.finish(begin, end, beta, alpha, self._z, self._p, self.correction)

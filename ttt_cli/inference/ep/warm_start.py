@@ -36,8 +36,11 @@ def believed(start: Fit | None, chain: str, prior: Prior, first: NDArray[np.bool
     `first` are the first nodes of players. Beliefs are a newcomer's where `start` has no such chain or its mean is no
     number; so is an unknown sd.
     """
-    mean = np.full(len(prior.mean), prior.origin)
-    sd = np.full(len(prior.mean), np.sqrt(prior.variance[first].max(initial=0.0)))
+    _, variance = prior.steps()
+    mean, sd = (
+        np.full(len(first), prior.origin),
+        np.full(len(first), np.sqrt(variance[first].max(initial=0.0))),
+    )
     if start is not None and chain in start.chains:
         known = start.chains[chain]
         finite = np.isfinite(known.mean)

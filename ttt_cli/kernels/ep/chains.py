@@ -20,40 +20,39 @@ def step(precision: float, weighted: float, mean: float, variance: float) -> tup
 
 
 @inner
-def _between(i, s, back, chains, precision, weighted):
+def _between(i, s, back, mean, variance, precision, weighted):
     """A message of the variable s after the step to its neighbour i, which is the one before if `back`."""
     if back:
-        return step(precision, weighted, -chains.mean[s], chains.variance[s])
-    return step(precision, weighted, chains.mean[i], chains.variance[i])
+        return step(precision, weighted, -mean[s], variance[s])
+    return step(precision, weighted, mean[i], variance[i])
 
 
 @inner
-def _root(i, back, chains):
+def _root(i, back, mean, variance):
     """The message to a variable without a source: its prior where it is the first of its chain, else nothing."""
     if back:
         return 0.0, 0.0
-    precision = 1.0 / chains.variance[i]
-    return precision, precision * chains.mean[i]
+    precision = 1.0 / variance[i]
+    return precision, precision * mean[i]
 
 
 @inner
-def from_past(i, chains, messages):
-    """The message to a variable from the one before it, or the prior."""
-    _, backward, marginal = messages
-    if chains.previous[i] < 0:
-        return _root(i, False, chains)
-    s = at(chains.previous[i])
-    return _between(i, s, False, chains, marginal[s, 0] - backward[s, 0], marginal[s, 1] - backward[s, 1])
+def from_past(i, before, mean, variance, backward, marginal):
+    """The message to a variable from the one `before` it, or the prior."""
+    if before < 0:
+        return _root(i, False, mean, variance)
+    s = at(before)
+    precision, weighted = marginal[s, 0] - backward[s, 0], marginal[s, 1] - backward[s, 1]
+    return step(precision, weighted, mean[i], variance[i])
 
 
 @inner
-def from_future(i, chains, messages):
-    """The message to a variable from the one after it, or nothing."""
-    forward, _, marginal = messages
-    if chains.following[i] < 0:
+def from_future(after, mean, variance, forward, marginal):
+    """The message to a variable from the one `after` it, or nothing."""
+    if after < 0:
         return 0.0, 0.0
-    s = at(chains.following[i])
-    return _between(i, s, True, chains, marginal[s, 0] - forward[s, 0], marginal[s, 1] - forward[s, 1])
+    s = at(after)
+    return step(marginal[s, 0] - forward[s, 0], marginal[s, 1] - forward[s, 1], -mean[s], variance[s])
 
 
 @inner
@@ -69,13 +68,15 @@ def receive(i, message, received, marginal):
 @kernel
 def exchange(later: Index, chains: Chains, messages: Messages) -> None:
     """Pass the messages between each variable of `later` and the one before it, both ways."""
+    _, previous, _, mean, variance = chains
+    forward, backward, marginal = messages
     for k in range(len(later)):
         i = later[k]
-        before = chains.previous[i]
-        past = from_past(i, chains, messages)
-        future = from_future(before, chains, messages)
-        receive(i, messages.forward, past, messages.marginal)
-        receive(before, messages.backward, future, messages.marginal)
+        before = previous[i]
+        past = from_past(i, before, mean, variance, backward, marginal)
+        future = from_future(i, mean, variance, forward, marginal)
+        receive(i, forward, past, marginal)
+        receive(before, backward, future, marginal)
 
 
 @kernel
@@ -86,14 +87,17 @@ def eliminate(way: Way, chains: Chains, message: Rows, marginal: Rows) -> None:
     the range.
     """
     begin, end, back, source, _ = way
+    _, _, _, mean, variance = chains
     for count in range(end - begin):
         i = at(end - 1 - count if back else begin + count)
         s = source[i]
         precision = weighted = 0.0
         if s < 0:
-            precision, weighted = _root(i, back, chains)
+            precision, weighted = _root(i, back, mean, variance)
         elif begin <= s < end:
-            precision, weighted = _between(i, at(s), back, chains, marginal[at(s), 0], marginal[at(s), 1])
+            precision, weighted = _between(
+                i, at(s), back, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
+            )
         message[i, 0] = precision
         message[i, 1] = weighted
         marginal[i, 0] += precision
@@ -103,12 +107,15 @@ def eliminate(way: Way, chains: Chains, message: Rows, marginal: Rows) -> None:
 @kernel
 def join(later: Index, chains: Chains, messages: Messages) -> None:
     """The messages between each variable of `later` and the one before it, where both know their own side alone."""
+    _, previous, _, mean, variance = chains
     forward, backward, marginal = messages
     for k in range(len(later)):
         i = later[k]
-        before = chains.previous[i]
-        past, past_weighted = _between(i, before, False, chains, marginal[before, 0], marginal[before, 1])
-        future, future_weighted = _between(before, i, True, chains, marginal[i, 0], marginal[i, 1])
+        before = previous[i]
+        past, past_weighted = _between(
+            i, before, False, mean, variance, marginal[before, 0], marginal[before, 1]
+        )
+        future, future_weighted = _between(before, i, True, mean, variance, marginal[i, 0], marginal[i, 1])
         forward[i, 0], forward[i, 1] = past, past_weighted
         backward[before, 0], backward[before, 1] = future, future_weighted
         marginal[i, 0] += past
@@ -125,6 +132,7 @@ def substitute(way: Way, chains: Chains, received: Rows, message: Rows, marginal
     without what was received until the one `away` has its message, for this is what a variable has to say.
     """
     begin, end, back, source, away = way
+    _, _, _, mean, variance = chains
     for count in range(end - begin):
         i = at(end - 1 - count if back else begin + count)
         s = source[i]
@@ -132,9 +140,11 @@ def substitute(way: Way, chains: Chains, received: Rows, message: Rows, marginal
         weighted = marginal[i, 1] - received[i, 1]
         if s < end and (s < 0 or s >= begin):
             if s < 0:
-                new, new_weighted = _root(i, back, chains)
+                new, new_weighted = _root(i, back, mean, variance)
             else:
-                new, new_weighted = _between(i, at(s), back, chains, marginal[at(s), 0], marginal[at(s), 1])
+                new, new_weighted = _between(
+                    i, at(s), back, mean, variance, marginal[at(s), 0], marginal[at(s), 1]
+                )
                 marginal[at(s), 0] += received[at(s), 0]
                 marginal[at(s), 1] += received[at(s), 1]
             message[i, 0] = new

@@ -1,15 +1,13 @@
-"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, and what games say of skills.
+"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, the evidence and its gradient.
 
-Arrays as in `structures`, messages along the chains as in `chains`. Within the joint Gaussian (see `joint_means`) a
-game between nodes i and j is a link: s_i - s_j = y with precision q; its score is q (y - (s_i - s_j)). The coupling of
-two nodes is w q for games of weight w.
+Arrays as in `structures`, messages along the chains as in `chains`.
 """
 
 from __future__ import annotations
 
 import math
 
-from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.colours import UNKNOWN, first_share, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
@@ -118,17 +116,20 @@ def sweep(
     Messages from outside these periods are left as they are.
     """
     skipped = 0
+    node_start, previous, following, mean, variance = chains
     forward, backward, marginal = messages
     message, link, _ = sites
     begin, end, low, high, _, _ = part
     for count in range(end - begin):
         p = end - 1 - count if back else begin + count
-        for i in span(chains.node_start[p], chains.node_start[p + 1]):
+        for i in span(node_start[p], node_start[p + 1]):
             if back:
-                if chains.following[i] < high:
-                    receive(i, backward, from_future(i, chains, messages), marginal)
-            elif chains.previous[i] < 0 or chains.previous[i] >= low:
-                receive(i, forward, from_past(i, chains, messages), marginal)
+                if following[i] < high:
+                    received = from_future(following[i], mean, variance, forward, marginal)
+                    receive(i, backward, received, marginal)
+            elif previous[i] < 0 or previous[i] >= low:
+                received = from_past(i, previous[i], mean, variance, backward, marginal)
+                receive(i, forward, received, marginal)
         skipped += _play_period(
             games.start[p], games.start[p + 1], games, rule, repeats, marginal, message, link
         )
@@ -241,76 +242,3 @@ def gradient(
                 by_advantage += p * sign * balance[g] * v * scale
                 by_handicap += p * weight * v * scale * handicap
     return by_noise, by_margin, by_advantage, by_handicap
-
-
-@kernel
-def residual(
-    part: Part,
-    games: Games,
-    sites: Sites,
-    messages: Messages,
-    means: Vector,
-    coupling: Vector,
-    diagonal: Vector,
-    out: Vector,
-) -> None:
-    """Fill `out` with b - A s at the present marginal means s, `means` with s, `diagonal` with diag(L), and `coupling`.
-
-    All of one part. The means come from smoothing the sites (S, h), so T s = h - S s and T itself is not needed.
-    """
-    forward, backward, marginal = messages
-    link = sites.link
-    for i in span(part.node, part.node_end):
-        means[i] = marginal[i, 1] / marginal[i, 0]
-        precision = marginal[i, 0] - forward[i, 0] - backward[i, 0]
-        out[i] = precision * means[i] - (marginal[i, 1] - forward[i, 1] - backward[i, 1])
-        diagonal[i] = 0.0
-    for g in span(part.game, part.game_end):
-        i = at(games.first[g])
-        j = at(games.second[g])
-        coupling[g] = games.weight[g] * link[g, 0]
-        diagonal[i] += coupling[g]
-        diagonal[j] += coupling[g]
-        score = games.weight[g] * link[g, 1] - coupling[g] * (means[i] - means[j])
-        out[i] += score
-        out[j] -= score
-
-
-@kernel
-def add_couplings(
-    begin: int,
-    end: int,
-    first: Index,
-    second: Index,
-    weight: Vector,
-    link: Rows,
-    coupling: Vector,
-    z: Strided,
-    az: Strided,
-) -> float:
-    """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
-    product = 0.0
-    for g in span(begin, end):
-        i = at(first[g])
-        j = at(second[g])
-        added = coupling[g] * z[j]
-        az[i] -= added
-        az[j] -= coupling[g] * z[i]
-        product -= added * z[i]
-    return 2.0 * product
-
-
-@kernel
-def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
-    """Set every site so that smoothing gives these means.
-
-    A game moves its two skills with its score; the sites (p, p s_i + score) and (p, p s_j - score) do so at the joint
-    means whatever their precisions p, which stay as they are.
-    """
-    message, link, _ = sites
-    for g in span(begin, end):
-        i = at(games.first[g])
-        j = at(games.second[g])
-        score = link[g, 1] - link[g, 0] * (means[i] - means[j])
-        message[g, 1] = message[g, 0] * means[i] + score
-        message[g, 3] = message[g, 2] * means[j] - score

@@ -2,8 +2,7 @@
 
 Arrays as in `structures`; a margin is counted from its origin, so `rule.margin` is added where its value matters. With
 d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0, loses when x1 = d + e_i < 0 and draws
-when both are positive. Within the joint Gaussian (see `joint_means`) a game is a Gaussian on x1 and x2 without the
-noise, and the factors that keep margins positive stand beside the games as they are.
+when both are positive.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import math
 
 import numpy as np
 
-from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
+from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.colours import UNKNOWN, first_share
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
@@ -173,20 +172,23 @@ def sweep(
     Messages from outside these periods are left as they are.
     """
     skipped = 0
+    node_start, previous, following, mean, variance = chains
     forward, backward, marginal = messages
     message, link, positivity = sites
     n = at(len(positivity))
     begin, end, low, high, _, _ = part
     for count in range(end - begin):
         p = end - 1 - count if back else begin + count
-        for i in span(chains.node_start[p], chains.node_start[p + 1]):
-            past = chains.previous[i] < 0 or chains.previous[i] >= low
-            future = chains.following[i] < high
-            for variable in (i, n + i):
+        for i in span(node_start[p], node_start[p + 1]):
+            past = previous[i] < 0 or previous[i] >= low
+            future = following[i] < high
+            for v in (i, n + i):
                 if back and future:
-                    receive(variable, backward, from_future(variable, chains, messages), marginal)
+                    received = from_future(following[v], mean, variance, forward, marginal)
+                    receive(v, backward, received, marginal)
                 elif past and not back:
-                    receive(variable, forward, from_past(variable, chains, messages), marginal)
+                    received = from_past(v, previous[v], mean, variance, backward, marginal)
+                    receive(v, forward, received, marginal)
             if not _keep_positive(i, n + i, rule.margin, marginal, positivity):
                 skipped += 1
         skipped += _play_period(
@@ -319,107 +321,3 @@ def gradient(
         v, _ = win_moments(mean * scale)
         by_margin += v * scale
     return by_noise, by_margin, by_advantage, by_handicap
-
-
-@inner
-def _weighted(g, i, j, n, link, values):
-    """(q x)_1 and (q x)_2 of a game at these values of the variables."""
-    difference = values[i] - values[j]
-    x1 = difference + values[n + i]
-    x2 = values[n + j] - difference
-    return link[g, 0] * x1 + link[g, 1] * x2, link[g, 1] * x1 + link[g, 2] * x2
-
-
-@kernel
-def residual(
-    part: Part,
-    games: Games,
-    sites: Sites,
-    messages: Messages,
-    means: Vector,
-    coupling: Vector,
-    diagonal: Vector,
-    out: Vector,
-) -> None:
-    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at the present marginal means s.
-
-    All of one part; `coupling` is not needed here.
-    """
-    forward, backward, marginal = messages
-    _, link, positivity = sites
-    n = at(len(positivity))
-    for i in span(part.node, part.node_end):
-        for v in (i, n + i):
-            means[v] = marginal[v, 1] / marginal[v, 0]
-            precision = marginal[v, 0] - forward[v, 0] - backward[v, 0]
-            out[v] = precision * means[v] - (marginal[v, 1] - forward[v, 1] - backward[v, 1])
-            diagonal[v] = 0.0
-        out[n + i] += positivity[i, 1] - positivity[i, 0] * means[n + i]
-        diagonal[n + i] = positivity[i, 0]
-    for g in span(part.game, part.game_end):
-        i = at(games.first[g])
-        j = at(games.second[g])
-        times = games.weight[g]
-        weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
-        score_1 = times * (link[g, 3] - weighted_1)
-        score_2 = times * (link[g, 4] - weighted_2)
-        out[i] += score_1 - score_2
-        out[j] -= score_1 - score_2
-        out[n + i] += score_1
-        out[n + j] += score_2
-        between = times * (link[g, 0] - 2.0 * link[g, 1] + link[g, 2])
-        diagonal[i] += between
-        diagonal[j] += between
-        diagonal[n + i] += times * link[g, 0]
-        diagonal[n + j] += times * link[g, 2]
-
-
-@kernel
-def add_couplings(
-    begin: int,
-    end: int,
-    first: Index,
-    second: Index,
-    weight: Vector,
-    link: Rows,
-    coupling: Vector,
-    z: Strided,
-    az: Strided,
-) -> float:
-    """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
-    n = at(len(z) // 2)
-    product = 0.0
-    for g in span(begin, end):
-        i = at(first[g])
-        j = at(second[g])
-        times = weight[g]
-        weighted_1, weighted_2 = _weighted(g, i, j, n, link, z)
-        difference = weighted_1 - weighted_2
-        between = link[g, 0] - 2.0 * link[g, 1] + link[g, 2]
-        skill_i = times * (difference - between * z[i])
-        skill_j = -times * (difference + between * z[j])
-        margin_i = times * (weighted_1 - link[g, 0] * z[n + i])
-        margin_j = times * (weighted_2 - link[g, 2] * z[n + j])
-        az[i] += skill_i
-        az[j] += skill_j
-        az[n + i] += margin_i
-        az[n + j] += margin_j
-        product += skill_i * z[i] + skill_j * z[j] + margin_i * z[n + i] + margin_j * z[n + j]
-    return product
-
-
-@kernel
-def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
-    """Set every site so that smoothing gives these means; precisions stay as they are (see `ttt.spread`)."""
-    message, link, _ = sites
-    n = at(len(means) // 2)
-    for g in span(begin, end):
-        i = at(games.first[g])
-        j = at(games.second[g])
-        weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
-        score_1 = link[g, 3] - weighted_1
-        score_2 = link[g, 4] - weighted_2
-        message[g, 1] = message[g, 0] * means[i] + score_1 - score_2
-        message[g, 3] = message[g, 2] * means[j] - score_1 + score_2
-        message[g, 5] = message[g, 4] * means[n + i] + score_1
-        message[g, 7] = message[g, 6] * means[n + j] + score_2

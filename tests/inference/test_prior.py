@@ -1,0 +1,185 @@
+"""A prior of another kind, plugged in by parameters that say so, against a dense Gaussian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from tests.support.builders import EXACT, make_games
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import later_on, spans
+from ttt_cli.histories import Bridge, Walk
+from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.systems import trueskill, ttt, ttt_d
+from ttt_cli.timeline import build_timeline
+
+WALK = ("prior_sd", "tau")
+
+
+@dataclass(frozen=True)
+class Growing(Walk):
+    """A walk whose mean grows by so many points a year."""
+
+    growth: float
+
+    def onward(self, last) -> Bridge:
+        year = super().onward(last)
+        return year._replace(slope=year.slope + self.growth)
+
+
+class Growth(RandomWalk):
+    """A random walk whose mean grows by `growth` points a year, of newcomers `rise` better for every year of time."""
+
+    def __init__(self, timeline, params):
+        super().__init__(timeline, params.prior_mean, params.prior_sd, params.tau, WALK)
+        self._growth, self._rise = params.growth, params.rise
+        self._since = timeline.node_period - timeline.node_period.min()
+
+    def steps(self):
+        _, variance = super().steps()
+        return np.where(self._previous < 0, self._rise * self._since, self._growth * self._years), variance
+
+    def gradient(self, by_mean, by_variance):
+        first = self._previous < 0
+        grown = {"growth": float(self._years @ by_mean), "rise": float(self._since[first] @ by_mean[first])}
+        return super().gradient(by_mean, by_variance) | grown
+
+    def history(self, mean, sd, covariance):
+        return Growing(mean, sd, covariance, self._drift, self._growth)
+
+
+class Params(ttt.Params):
+    growth: float = 0.0
+    rise: float = 0.0
+
+    def skill_prior(self, timeline):
+        return Growth(timeline, self)
+
+
+class MarginParams(ttt_d.Params):
+    growth: float = 0.0
+    rise: float = 0.0
+
+    def skill_prior(self, timeline):
+        return Growth(timeline, self)
+
+
+class FilterParams(trueskill.Params):
+    growth: float = 0.0
+    rise: float = 0.0
+
+    def skill_prior(self, timeline):
+        return Growth(timeline, self)
+
+
+GIVEN = {"beta": 300, "tau": 70, "growth": 40.0, "rise": 15.0, "white_advantage": 20.0}
+
+
+@pytest.fixture(scope="module")
+def timeline():
+    rng = np.random.default_rng(4)
+    rows = []
+    for _ in range(60):
+        i, j = rng.choice(7, 2, replace=False)
+        rows.append((int(rng.integers(1900, 1912)), f"p{i}", f"p{j}", int(rng.integers(0, 3))))
+    return build_timeline(make_games(rows))
+
+
+def dense_prior(timeline, params):
+    """Mean (nodes,) and covariance (nodes, nodes) of all skills, from the definition."""
+    n, year = timeline.n_nodes, timeline.node_period
+    first = np.array([np.flatnonzero(timeline.node_player == timeline.node_player[i])[0] for i in range(n)])
+    mean = params.prior_mean + params.rise * (year[first] - year.min()) + params.growth * (year - year[first])
+    together = np.minimum(year[:, None], year[None]) - year[first]
+    covariance = params.prior_sd**2 + params.tau**2 * together
+    return mean, np.where(first[:, None] == first[None], covariance, 0.0)
+
+
+def of_games(inference):
+    """Precision matrix and linear term of what the games say, from the links of the fixed point."""
+    games, (_, link, _) = inference._games, inference._sites
+    n = len(inference._means)
+    matrix, linear = np.zeros((n, n)), np.zeros(n)
+    for i, j, w, (q, b) in zip(games.first, games.second, games.weight, link, strict=True):
+        u = np.zeros(n)
+        u[[i, j]] = 1.0, -1.0
+        matrix += w * q * np.outer(u, u)
+        linear += w * b * u
+    return matrix, linear
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_joint_means_are_those_of_a_dense_gaussian(timeline, threads, monkeypatch):
+    """Means of the fit are those of the prior times all links, solved as one Gaussian."""
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    made = []
+    monkeypatch.setattr(ttt, "Inference", lambda *given: made.append(Inference(*given)) or made[-1])
+    params = Params(**GIVEN)
+    solver = SolverConfig(tol=1e-9, threads=threads)
+    fit = ttt.fit(timeline, params, solver)
+    assert fit.status.converged
+    mean, covariance = dense_prior(timeline, params)
+    matrix, linear = of_games(made[-1])
+    posterior = np.linalg.inv(np.linalg.inv(covariance) + matrix)
+    expected = mean + posterior @ (linear - matrix @ mean)
+    assert fit.mean == pytest.approx(expected, abs=1e-6)
+    assert np.ptp(mean) > 300
+
+
+@pytest.mark.parametrize("module", [ttt, ttt_d])
+def test_no_growth_is_the_random_walk(timeline, module):
+    params = {ttt: Params, ttt_d: MarginParams}[module]
+    found = module.fit(timeline, params(beta=300, tau=70), EXACT)
+    expected = module.fit(timeline, module.Params(beta=300, tau=70), EXACT)
+    assert np.array_equal(found.mean, expected.mean)
+    assert found.log_evidence == expected.log_evidence
+
+
+@pytest.mark.parametrize("module", [ttt, ttt_d])
+def test_acceleration_and_threads_come_to_the_same(timeline, module, monkeypatch):
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    params = {ttt: Params, ttt_d: MarginParams}[module](**GIVEN)
+    one, two, plain = (
+        module.fit(timeline, params, SolverConfig(tol=1e-9, threads=threads, accelerate=accelerate))
+        for threads, accelerate in ((1, True), (3, True), (2, False))
+    )
+    for other in (two, plain):
+        assert other.mean == pytest.approx(one.mean, abs=1e-6)
+        assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-8)
+
+
+@pytest.mark.parametrize("module", [ttt, ttt_d])
+def test_the_gradient_is_that_of_differences(timeline, module):
+    params = {ttt: Params, ttt_d: MarginParams}[module](**GIVEN)
+    slopes = module.gradient(timeline, params, module.fit(timeline, params, EXACT))
+    for key in ("growth", "rise", "tau", "prior_sd", "beta"):
+        at = getattr(params, key)
+        step = 1e-3 * max(at, 1.0)
+        ends = [
+            module.fit(timeline, params.model_copy(update={key: at + sign * step}), EXACT).log_evidence
+            for sign in (1, -1)
+        ]
+        assert slopes[key] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4, abs=1e-6), key
+
+
+def test_a_match_of_certain_players_follows_the_growth():
+    """Without games that tell anything of it, what is believed later is what the prior says."""
+    timeline = build_timeline(make_games([(1900, "a", "b", 2), (1910, "a", "c", 2)]))
+    empty = replace(timeline, weight=np.full(2, 1e-12))
+    fit = ttt.fit(empty, Params(**GIVEN, draw_margin=100.0), EXACT)
+    mean, covariance = dense_prior(timeline, Params(**GIVEN))
+    assert fit.mean == pytest.approx(mean, abs=1e-6)
+    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-6)
+
+
+def test_a_history_goes_on_growing(timeline):
+    fit = ttt.fit(timeline, Params(**GIVEN), EXACT)
+    last = np.flatnonzero(timeline.next < 0)
+    found = spans(timeline, fit, last)
+    mean, sd = later_on(found.columns, "skill", np.full(len(last), 3))
+    assert mean == pytest.approx(fit.mean[last] + 3 * GIVEN["growth"], rel=1e-12)
+    assert sd == pytest.approx(np.sqrt(fit.sd[last] ** 2 + 3 * GIVEN["tau"] ** 2), rel=1e-12)
