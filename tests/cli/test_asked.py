@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.cli.terminal import console
 
@@ -16,7 +16,7 @@ SAID = "a.ttt: 7 games 1857-1862\n"
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     return tmp_path
 
 

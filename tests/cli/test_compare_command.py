@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
 from ttt_cli.evaluate.forecast.predict import Forecaster
@@ -27,7 +28,7 @@ LINES = [
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    fit(simulate(PLAN).games(), output="a.ttt")
+    written(tmp_path / "a.ttt", lambda: fit(simulate(PLAN).games(), output="a.ttt"), "compare_command")
     return tmp_path
 
 

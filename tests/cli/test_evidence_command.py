@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, games_of
+from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import evidence as module
 from ttt_cli.cli import main
@@ -26,7 +26,7 @@ GRID = ["--grid", "beta=1000:3000:3,tau=10:90:3"]
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    fit(games_of(RECORDS), output="a.ttt")
+    written(tmp_path / "a.ttt", lambda: fit(games_of(RECORDS), output="a.ttt"), "fit")
     return tmp_path
 
 

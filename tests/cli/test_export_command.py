@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 from ttt_cli.cli.export import TABLES
 
@@ -20,7 +20,7 @@ COUNTS = {"skills": 13, "players": 3, "games": 7, "evidence": 1}
 
 @pytest.fixture(autouse=True)
 def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run, write_small_run
 from ttt_cli.cli import main
 
 
@@ -13,7 +13,7 @@ from ttt_cli.cli import main
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     return tmp_path
 
 
@@ -42,7 +42,7 @@ def test_a_shared_surname_is_decided_with_a_line_on_stderr(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     brother = [("1862", "Morphy, Alonzo", "Paulsen, Louis", "0-1")]
-    write_small_run(here / "b.ttt", [*RECORDS[:2] * 6, *brother])
+    put_small_run(here / "b.ttt", [*RECORDS[:2] * 6, *brother])
     assert main.run(["player", "morphy", "-r", "b.ttt"]) == 0
     out, err = capsys.readouterr()
     assert "Alonzo" not in out
@@ -56,7 +56,7 @@ def test_unknown_and_ambiguous_names_exit_2(here: Path, capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert out == ""
     assert "did you mean 'Morphy, Paul'?" in err
-    write_small_run(here / "b.ttt", [*RECORDS, ("1862", "Morphy, Alonzo", "Paulsen, Louis", "0-1")])
+    put_small_run(here / "b.ttt", [*RECORDS, ("1862", "Morphy, Alonzo", "Paulsen, Louis", "0-1")])
     assert main.run(["player", "morphy", "-r", "b.ttt"]) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 
 
 @pytest.fixture(autouse=True)
 def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
 
 

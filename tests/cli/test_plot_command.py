@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 from ttt_cli.cli import main, plot
 from ttt_cli.views.charts import figure, save
 
 
 @pytest.fixture(autouse=True)
 def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTT_RUN", "a.ttt")
 

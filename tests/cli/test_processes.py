@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run
 
 HEAVY = {"numba", "scipy", "pandas", "llvmlite", "pyarrow"}
 
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
-    write_small_run(tmp_path / "a.ttt", [*RECORDS, ("1862", "Müller, Jörg", "Paulsen, Louis", "0-1")])
+    put_small_run(tmp_path / "a.ttt", [*RECORDS, ("1862", "Müller, Jörg", "Paulsen, Louis", "0-1")])
     return tmp_path / "a.ttt"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, games_of
+from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
 from ttt_cli.cli import main
 from ttt_cli.evaluate.forecast.scores import prequential
@@ -20,7 +20,7 @@ from ttt_cli.runs.run import open_run
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    fit(games_of(RECORDS), output="a.ttt")
+    written(tmp_path / "a.ttt", lambda: fit(games_of(RECORDS), output="a.ttt"), "fit")
     return tmp_path
 
 

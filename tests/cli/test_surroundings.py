@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 
 BAD = "ttt: output cannot be written: Bad file descriptor"
 FULL = "ttt: output cannot be written: No space left on device"
@@ -51,14 +51,14 @@ def shell(command: str, folder: Path) -> tuple[int, str]:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_situations(situation: str, tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     command, code, message = SITUATIONS[situation]
     found, err = shell(command, tmp_path)
     assert (found, (err.splitlines() or [""])[-1]) == (code, message)
 
 
 def test_a_user_whom_the_system_does_not_know(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     unknown = (
         "import os, pwd, sys; os.environ.pop('HOME', None); pwd.getpwuid = lambda uid: {}[uid];"
         "from ttt_cli.cli.main import run; sys.exit(run(sys.argv[1:]))"

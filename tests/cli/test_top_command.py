@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run, write_small_run
 from ttt_cli.cli import main
 
 
@@ -14,7 +14,7 @@ from ttt_cli.cli import main
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     return tmp_path
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run
 
 HEAVY = {"numba", "llvmlite", "scipy", "pandas", "pyarrow", "pydantic", "tqdm"}
 COMMANDS = {
@@ -29,7 +29,7 @@ SCRIPT = (
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> str:
-    write_small_run(tmp_path / "a.ttt", [*RECORDS, ("1862", "Müller, Jörg", "Paulsen, Louis", "1-0")])
+    put_small_run(tmp_path / "a.ttt", [*RECORDS, ("1862", "Müller, Jörg", "Paulsen, Louis", "1-0")])
     return str(tmp_path / "a.ttt")
 
 

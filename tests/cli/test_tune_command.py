@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.handmade import written
 from ttt_cli.api import configure, fit
 from ttt_cli.cli import main
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
@@ -24,7 +25,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
     plan = Plan(players=40, years=12, games=900, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
-    fit(simulate(plan).games(), output="a.ttt")
+    written(tmp_path / "a.ttt", lambda: fit(simulate(plan).games(), output="a.ttt"), "tune_command")
     return tmp_path
 
 

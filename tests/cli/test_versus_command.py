@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run
 from ttt_cli.cli import main
 
 
 @pytest.fixture(autouse=True)
 def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     later = ("1901", "Lasker, Emanuel", "Janowski, David", "1-0")
-    write_small_run(tmp_path / "a.ttt", [*RECORDS, later])
+    put_small_run(tmp_path / "a.ttt", [*RECORDS, later])
     monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
 
 

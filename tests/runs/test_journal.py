@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run
 from ttt_cli.errors import RunError
 from ttt_cli.runs import connection, journal
 from ttt_cli.runs.evidence import EvidencePoint
@@ -20,7 +20,7 @@ from ttt_cli.runs.run import Run, open_run
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     return tmp_path / "a.ttt"
 
 
@@ -121,7 +121,7 @@ def test_lines_broken_off_and_of_other_runs_are_passed_over(place: Path) -> None
 
 def test_points_of_a_run_that_was_replaced_are_gone(place: Path) -> None:
     open_run(place).store_evidence([point(300)])
-    write_small_run(place, RECORDS[:2])
+    put_small_run(place, RECORDS[:2])
     assert betas(open_run(place)) == []
     assert list(place.parent.iterdir()) == [place]
 

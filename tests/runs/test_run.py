@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.handmade import CONFIG, RECORDS, REPORT, Record, fit_of, games_of, write_small_run
+from tests.support.handmade import (
+    CONFIG,
+    RECORDS,
+    REPORT,
+    Record,
+    fit_of,
+    games_of,
+    put_small_run,
+    write_small_run,
+)
 from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.games.table import GAME_COLUMNS, Games
 from ttt_cli.runs import connection
@@ -21,7 +30,7 @@ from ttt_cli.timeline import build_timeline
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     return open_run(tmp_path / "a.ttt")
 
 
@@ -173,7 +182,7 @@ def test_evidence_is_stored_from_inside_a_with_block(run: Run) -> None:
 
 def test_evidence_never_goes_to_another_run_in_the_same_place(run: Run) -> None:
     assert run.path is not None
-    write_small_run(run.path)
+    put_small_run(run.path)
     with pytest.raises(RunError, match="replaced meanwhile"):
         run.store_evidence([point(600, -1.0)])
     assert len(open_run(run.path).evidence_points()) == 1
@@ -195,7 +204,7 @@ def test_streamed_rows_are_all_the_rows(run: Run) -> None:
 
 def test_an_open_file_follows_a_replaced_run_only_when_asked_again(run: Run) -> None:
     assert run.path is not None
-    write_small_run(run.path, RECORDS[:2])
+    put_small_run(run.path, RECORDS[:2])
     assert len(open_run(run.path).query("SELECT * FROM games")[1]) == 2
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import CONFIG, fit_of, games_of, write_small_run
+from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
 from ttt_cli.config.schema import ScaleConfig
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.runs.run import Run, memory_run, open_run
@@ -101,7 +101,7 @@ def test_back_in_points() -> None:
 
 
 def test_a_stored_run_is_opened_on_any_scale(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt", RECORDS)
+    put_small_run(tmp_path / "a.ttt", RECORDS)
     run = open_run(tmp_path / "a.ttt", ["Anderssen @ 1852 = 2600"])
     assert rows(run)["Anderssen, Adolf", "1852"][0] == pytest.approx(2600)
     with run:
@@ -139,6 +139,6 @@ def test_an_anchor_must_have_a_skill_then() -> None:
 
 
 def test_points_and_anchors_exclude_each_other(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt", RECORDS)
+    put_small_run(tmp_path / "a.ttt", RECORDS)
     with pytest.raises(ConfigError, match="one scale or the other"):
         _ = open_run(tmp_path / "a.ttt", ["points", "Anderssen @ 1852 = 2600"]).scale

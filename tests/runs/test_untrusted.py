@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run, write_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.errors import RunError
 from ttt_cli.periods import period_of
@@ -115,7 +115,7 @@ def port() -> Iterator[int]:
 
 def evil_run(here: Path, port: int, evil: str) -> Path:
     place = here / "x.ttt"
-    write_small_run(place)
+    put_small_run(place)
     with duckdb.connect(str(place)) as database:
         for statement in EVIL[evil].format(here=here, port=port).split("; "):
             function = re.search(r"(enable_\w+|read_\w+)\(.*(:=|http:)", statement)
@@ -189,7 +189,7 @@ def test_the_evil_is_real(evil: str, view: str, trace: str | None, here: Path, p
 
 @pytest.mark.parametrize("evil", ["default", "index", "view_meta_reads", "infinite_mean"])
 def test_nothing_is_written_to_such_a_run(evil: str, here: Path, port: int) -> None:
-    write_small_run(here / "x.ttt")
+    put_small_run(here / "x.ttt")
     run = open_run(here / "x.ttt")
     evil_run(here, port, evil)
     before = files(here)
@@ -202,7 +202,7 @@ def test_nothing_is_written_to_such_a_run(evil: str, here: Path, port: int) -> N
 def test_a_log_beside_the_run_is_looked_at_too(here: Path, port: int) -> None:
     """Views in the log of a process that died are read with the run, and refused like others."""
     place = evil_run(here, port, "sequence")
-    write_small_run(place)
+    put_small_run(place)
     script = (
         "import duckdb, os, sys; database = duckdb.connect(sys.argv[1]);"
         "database.execute('CREATE VIEW player AS FROM read_text(?)'.replace('?', repr(sys.argv[2])));"
@@ -232,7 +232,7 @@ def test_a_log_beside_the_run_is_looked_at_too(here: Path, port: int) -> None:
     ],
 )
 def test_sql_over_a_run_reaches_nothing_else(sql: str, here: Path, port: int) -> None:
-    write_small_run(here / "x.ttt")
+    put_small_run(here / "x.ttt")
     (here / "table.csv").write_text("a,b")
     before = files(here)
     with pytest.raises(RunError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -80,6 +80,7 @@ def fit_of(timeline: Timeline, *, converged: bool = True, further: str | None = 
     )
 
 
+_WRITTEN: dict[tuple[Hashable, ...], bytes] = {}
 CONFIG = Config(model=ModelConfig(name="ttt", beta=480.0, tau=60, draw_margin="auto"))  # type: ignore[call-arg]
 
 
@@ -91,6 +92,24 @@ def write_small_run(
     timeline = build_timeline(games)
     write_run(path, games, timeline, fit_of(timeline, converged=converged, further=further), CONFIG)
     return games
+
+
+def put_small_run(path: Path, records: Sequence[Record] = RECORDS, *, further: str | None = None) -> Path:
+    """As `write_small_run`, for tests of what comes after writing."""
+    return written(path, lambda: write_small_run(path, records, further=further), *records, further)
+
+
+def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
+    """A new file, written; one of the same key is a copy of the first of this process, which is quicker.
+
+    A file that stands there is written over in truth.
+    """
+    if key in _WRITTEN and not path.exists():
+        path.write_bytes(_WRITTEN[key])
+    else:
+        write()
+        _WRITTEN[key] = path.read_bytes()
+    return path
 
 
 def _day(text: str) -> tuple[int, int]:

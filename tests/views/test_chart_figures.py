@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
@@ -93,7 +93,7 @@ def test_another_run_is_dotted_and_named(run: Run, margins: Run) -> None:
 
 
 def test_who_is_missing_in_the_other_run_is_told(run: Run, tmp_path: Path) -> None:
-    write_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
+    put_small_run(tmp_path / "b.ttt", [("1858", "Anderssen, Adolf", "Nobody", "1-0")])
     figure = make_figure(run, "skills", ["Anderssen", "Morphy"], other=open_run(tmp_path / "b.ttt"))
     assert figure.notes == ("b.ttt does not have Morphy, Paul",)
 
@@ -145,7 +145,7 @@ def test_a_top_that_nobody_fills_is_an_error(run: Run) -> None:
 
 
 def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     run = open_run(tmp_path / "a.ttt")
     with pytest.raises(LookupFailed, match="no evidence over two parameters"):
         make_figure(run, "evidence")

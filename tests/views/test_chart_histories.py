@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import CONFIG, fit_of, games_of, write_small_run
+from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts import histories as module
@@ -27,7 +27,7 @@ def test_histories_come_in_the_order_asked_for(run: Run) -> None:
 
 
 def test_margins_are_read_where_there_are_some(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "d.ttt", further="draw_margin")
+    put_small_run(tmp_path / "d.ttt", further="draw_margin")
     (history,) = histories(open_run(tmp_path / "d.ttt"), ["Anderssen, Adolf"])
     assert history.points[0].margin == pytest.approx(100.2)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, write_small_run
+from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, put_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import build_timeline
@@ -91,7 +91,7 @@ def test_pictures_are_sound_whatever_the_names(what: str, hostile: Path, tmp_pat
 def test_a_page_has_only_its_own_scripts(what: str, hostile: Path, tmp_path: Path) -> None:
     """Also without a browser: as many scripts as for names that are none."""
     plain = tmp_path / "plain.ttt"
-    write_small_run(plain)
+    put_small_run(plain)
     command = ["plot", "Morphy"] if what in ("skills", "names") else PAGES[what]
     command = ["player", "Morphy", "--plot"] if what == "player" else command
     where = [str(tmp_path / "p.html")] if command[-1] == "--plot" else ["-o", str(tmp_path / "p.html")]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
+from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, put_small_run, write_small_run
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
@@ -138,7 +138,7 @@ def test_a_page_of_a_part_names_its_threshold(run: Run) -> None:
 
 
 def test_a_stored_grid_is_carried_with_its_best(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     run = open_run(tmp_path / "a.ttt")
     assert json.loads(Page(report_page(run)).scripts[0])["surface"] is None
     run.store_evidence(

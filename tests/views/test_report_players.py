@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.handmade import games_of, write_small_run
+from tests.support.handmade import games_of, put_small_run
 from ttt_cli.config.schema import Config
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
@@ -41,7 +41,7 @@ def test_records_are_carried(run: Run) -> None:
 
 
 def test_margins_are_carried(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "d.ttt", further="draw_margin")
+    put_small_run(tmp_path / "d.ttt", further="draw_margin")
     anderssen = report_data(open_run(tmp_path / "d.ttt"))["players"][0]
     assert anderssen[12][0] == pytest.approx(100.2)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, write_small_run
+from tests.support.handmade import RECORDS, put_small_run
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.players.match import match
@@ -108,7 +108,7 @@ def test_nobody_plays_himself(run: Run) -> None:
 
 
 def test_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
-    write_small_run(tmp_path / "d.ttt", further="draw_margin")
+    put_small_run(tmp_path / "d.ttt", further="draw_margin")
     run = open_run(tmp_path / "d.ttt")
     object.__setattr__(run.meta, "model", "ttt-d")
     found = facts(versus_view(run, "morphy", "anderssen", games=2))

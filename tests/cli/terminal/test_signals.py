@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import write_small_run
+from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 from ttt_cli.errors import RunError
 from ttt_cli.views import export
@@ -38,7 +38,7 @@ def ended_by(
                 raise
         raise error or AssertionError("nothing came")
 
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     monkeypatch.setattr(export, "table_rows", table_rows)
     try:
         return main.run(["export", "skills", "-r", str(tmp_path / "a.ttt")])
@@ -75,7 +75,7 @@ def test_an_end_of_file_in_the_program_is_no_interrupt(
     def table_rows(*args: object) -> None:
         raise EOFError("Ran out of input")
 
-    write_small_run(tmp_path / "a.ttt")
+    put_small_run(tmp_path / "a.ttt")
     monkeypatch.setattr(export, "table_rows", table_rows)
     assert main.run(["export", "skills", "-r", str(tmp_path / "a.ttt")]) == 1
     assert "unexpected" in capsys.readouterr().err

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.handmade import RECORDS, games_of
+from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import configure, fit
 from ttt_cli.config.axes import Axis
 from ttt_cli.config.schema import SolverConfig
@@ -51,7 +51,8 @@ ODD = [
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    return fit(games_of(ODD), output=tmp_path / "a.ttt")
+    place = tmp_path / "a.ttt"
+    return open_run(written(place, lambda: fit(games_of(ODD), output=place), "odd"))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.builders import make_games
+from tests.support.handmade import written
 from ttt_cli.api import fit, read_games
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.evidence.tune import Tuning, tune
@@ -31,7 +32,8 @@ def games() -> Games:
 
 @pytest.fixture
 def run(games: Games, tmp_path: Path) -> Run:
-    return fit(games, output=tmp_path / "a.ttt")
+    place = tmp_path / "a.ttt"
+    return open_run(written(place, lambda: fit(games, output=place), "tune"))
 
 
 def value(found: Tuning, key: str) -> float:
