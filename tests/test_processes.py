@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.processes import WorkerLost, run_chains, tell
+from ttt_cli.processes import WorkerLost, report, run_chains
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 
@@ -52,12 +52,12 @@ class Obeying:
         return item
 
 
-class Telling:
-    """Tells of its way through a step."""
+class Reporting:
+    """Reports its way through a step."""
 
     def step(self, item: int, *, fresh: bool) -> int:
-        tell("half")
-        tell("nearly")
+        report("half")
+        report("nearly")
         return item
 
 
@@ -135,13 +135,13 @@ def test_another_process_takes_the_place_of_one_that_dies(order: str, how: str) 
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_steps_are_heard_before_they_are_done(jobs: int) -> None:
+def test_steps_report_before_they_are_done(jobs: int) -> None:
     heard: list[tuple[int, str]] = []
-    results = run_chains(Telling(), [[1, 2], [3]], jobs, on_told=lambda *told: heard.append(told))
+    results = run_chains(Reporting(), [[1, 2], [3]], jobs, on_report=lambda *reported: heard.append(reported))
     for result in results:
         assert [message for item, message in heard if item == result] == ["half", "nearly"]
     assert sorted(item for item, _ in heard) == [1, 1, 2, 2, 3, 3]
-    tell("nobody")
+    report("nobody")
 
 
 def test_closing_the_results_ends_processes_that_still_work() -> None:
@@ -150,41 +150,37 @@ def test_closing_the_results_ends_processes_that_still_work() -> None:
     results.close()  # returns only when the processes are gone
 
 
-SCRIPT = """
-    import os, sys, threading
-    from ttt_cli.processes import run_chains
+WORKER = """
+    import os, threading
 
     class Waiting:
         def step(self, item, *, fresh):
             if item == 2:
                 threading.Event().wait()
             return os.getpid()
-
-    def work():
-        try:
-            for process in run_chains(Waiting(), [[1, 2], [1, 2]], 2):
-                print(process, flush=True)
-        except KeyboardInterrupt:
-            sys.exit(130)
 """
+SCRIPT = """
+    import sys
+    from ttt_cli.processes import run_chains
+    from worker import Waiting
 
-
-def started(tmp_path: Path, end: str) -> subprocess.Popen[str]:
-    place = tmp_path / "script.py"
-    place.write_text(textwrap.dedent(SCRIPT) + textwrap.dedent(end))
-    return subprocess.Popen(
-        [sys.executable, str(place)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=os.name == "posix",
-    )
+    try:
+        for process in run_chains(Waiting(), [[1, 2], [1, 2]], 2):
+            print(process, flush=True)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
 
 
 @needs_signals
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
 def test_no_process_outlives_the_one_that_began_it(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    with started(tmp_path, "if __name__ == '__main__': work()") as parent:
+    """And a script needs no guard against being run by them."""
+    for name, content in {"worker": WORKER, "script": SCRIPT}.items():
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(content))
+    command = [sys.executable, str(tmp_path / "script.py")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as parent:  # type: ignore[call-overload]
         assert parent.stdout is not None
         workers = {int(parent.stdout.readline()), int(parent.stdout.readline())}
         assert len(workers) == 2
@@ -194,20 +190,22 @@ def test_no_process_outlives_the_one_that_began_it(tmp_path: Path, number: signa
     assert err == ""
 
 
-def test_a_script_without_a_guard_is_told_about_it(tmp_path: Path) -> None:
-    with started(tmp_path, "work()") as parent:
-        _, err = parent.communicate(timeout=60)
-    assert parent.returncode == 1
-    assert "WorkerLost" in err.splitlines()[-1]
+class Unreadable:
+    """Cannot be made by another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("nothing",)
+
+    def step(self, item: int, *, fresh: bool) -> int:
+        return item
 
 
-def test_the_hint_for_a_process_that_never_worked_names_the_guard(tmp_path: Path) -> None:
-    end = """
-        try:
-            work()
-        except Exception as error:
-            print(error.hint, flush=True)
-    """
-    with started(tmp_path, end) as parent:
-        out, _ = parent.communicate(timeout=60)
-    assert "__main__" in out
+def test_a_worker_that_does_not_arrive(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(WorkerLost, match="exit code 1"):
+        list(run_chains(Unreadable(), [[1]], 2))
+    assert "invalid literal" in capfd.readouterr().err
+
+
+def test_an_item_that_cannot_be_sent() -> None:
+    with pytest.raises(Exception, match="pickle"):
+        list(run_chains(Recalling(), [[lambda: 1]], 2))  # type: ignore[list-item]

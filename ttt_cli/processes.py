@@ -1,21 +1,24 @@
-"""Chains of work, each step starting from what the one before left: here, or in processes of their own."""
+"""Chains of work, each step starting from what the one before left: here, or in processes of their own.
+
+Such a process imports what its work is made of and no script of the user. It runs in a session of its own, so that
+Ctrl-C reaches only the one that began it, and ends with that one, whatever ends it.
+"""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from threading import Thread
-from typing import Any, Final, Protocol, TypeVar
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import IO, Any, Final, Protocol, TypeVar
 
 from ttt_cli.errors import TttError
 
@@ -24,7 +27,8 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
-_PATIENCE: Final = 5.0  # seconds that a process may take to end
+_START: Final = "import sys; sys.path[:] = {}; from ttt_cli.processes import serve; serve()"
+_HEADER: Final = 8  # bytes before an order that tell its length
 
 
 class Worker(Protocol[Item_contra, Result_co]):
@@ -38,14 +42,21 @@ class WorkerLost(TttError):
     """A process ended before its work did."""
 
 
-OnTold = Callable[[Any, Any], object]  # (item, message)
+@dataclass(frozen=True)
+class Report:
+    """A message of a step that is still at work."""
+
+    message: Any
+
+
+OnReport = Callable[[Any, Any], object]  # (item, message)
 OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
 
 _listeners: list[Callable[[Any], object]] = []
 
 
-def tell(message: object) -> None:
-    """Called by a step: hand a message (picklable) to the `on_told` of the call that makes it, if there is one."""
+def report(message: object) -> None:
+    """Called by a step: hand a message (picklable) to whoever wants the step done."""
     for listener in _listeners:
         listener(message)
 
@@ -55,47 +66,46 @@ def run_chains(
     chains: Iterable[Sequence[Item]],
     jobs: int,
     *,
-    on_told: OnTold = lambda *_: None,
+    on_report: OnReport = lambda *_: None,
     on_lost: OnLost | None = None,
 ) -> Generator[Result, None, None]:
     """Results of all items, each as soon as it is there.
 
     Items of one chain are done in order by one worker, so results do not depend on `jobs`.
     `jobs` 1 works in this process, more in as many others, which end with this generator, however that comes.
-    `on_told(item, message)` hears what a step has to `tell` before it is done. A step that raises, or whose process
-    dies (WorkerLost), costs the rest of its chain: `on_lost(item, error)` hears of it, and the other chains go on.
+    `on_report(item, message)` receives what a step reports before it is done. A step that raises, or whose process
+    dies (WorkerLost), costs the rest of its chain: `on_lost(item, error)` receives it, and the other chains go on.
     Without `on_lost` the error is raised, after the results that were there.
     """
-    waiting = iter([chain for chain in chains if chain])
-    if jobs <= 1:
-        yield from _work_here(worker, waiting, on_told, on_lost)
-        return
-    with ExitStack() as stack:
-        begin = pickle.dumps(worker)
-
-        def hire() -> _Member:
-            with _interrupts_held():
-                member = stack.enter_context(_member())
-            member.send_bytes(begin)
-            return member
-
-        yield from _Crew(hire, waiting, on_told, on_lost).work(jobs)
+    apart = jobs > 1
+    with closing(
+        work_apart(worker, chains, jobs) if apart else _work_here(worker, chains, on_report)
+    ) as found:
+        for item, outcome in found:
+            if isinstance(outcome, Report):
+                on_report(item, outcome.message)
+            elif not isinstance(outcome, Exception):
+                yield outcome
+            else:
+                if isinstance(outcome, WorkerLost):
+                    outcome.hint = f"{outcome.hint} --jobs 1 needs the least"
+                if on_lost is None:
+                    raise outcome
+                on_lost(item, outcome)
 
 
 def _work_here(
-    worker: Worker[Item, Result], waiting: Iterator[Sequence[Item]], on_told: OnTold, on_lost: OnLost | None
-) -> Iterator[Result]:
-    for chain in waiting:
+    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport
+) -> Generator[tuple[Item, Report | Result | Exception], None, None]:
+    for chain in chains:
         for position, item in enumerate(chain):
             try:
-                with _listening(partial(on_told, item)):
+                with _listening(partial(on_report, item)):
                     result = worker.step(item, fresh=position == 0)
             except Exception as error:
-                if on_lost is None:
-                    raise
-                on_lost(item, error)
+                yield item, error
                 break
-            yield result
+            yield item, result
 
 
 @contextmanager
@@ -107,159 +117,159 @@ def _listening(listener: Callable[[Any], object]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-@dataclass(frozen=True)
-class _Told:
-    """A message of a step that is still at work."""
+def work_apart(
+    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int
+) -> Generator[tuple[Item, Report | Result | Exception], None, None]:
+    """What comes of items in other processes: reports of each, then its result or the error that ended its chain."""
+    orders = [
+        [(item, pickle.dumps((item, position == 0))) for position, item in enumerate(chain)]
+        for chain in chains
+        if chain
+    ]
+    pool = _Pool(pickle.dumps(worker), iter(orders))
+    running = min(jobs, len(orders))
+    try:
+        for _ in range(running):
+            Thread(target=pool.attend, daemon=True).start()
+        while running:
+            event = pool.events.get()
+            if isinstance(event, Exception):
+                raise event
+            if event is None:
+                running -= 1
+            else:
+                yield event
+    finally:
+        pool.end()
 
-    message: Any
 
+class _Pool:
+    """Processes, each attended by a thread that hands it one chain after the other and receives what comes of it."""
 
-@dataclass
-class _Member:
-    """A process at work, the pipe to it, the item it has and those of its chain that are to follow."""
+    def __init__(self, worker: bytes, waiting: Iterator[Sequence[tuple[Any, bytes]]]) -> None:
+        self.events: SimpleQueue[tuple[Any, Any] | Exception | None] = SimpleQueue()  # None: a thread is done
+        self._worker = worker
+        self._waiting = waiting
+        self._processes: list[_Process] = []
+        self._lock = Lock()
+        self._ended = False
 
-    process: BaseProcess
-    pipe: Connection
-    proved: bool = field(default=False)
-    item: Any = None
-    rest: Iterator[Any] = field(default_factory=lambda: iter(()))
-
-    def send_bytes(self, message: bytes) -> None:
+    def attend(self) -> None:
+        """Have a process do the chains that wait; another takes the place of one that is lost."""
         try:
-            self.pipe.send_bytes(message)
-        except OSError as error:
-            raise self._lost() from error
+            self._attend()
+        except Exception as error:
+            self.events.put(error)
+        self.events.put(None)
+
+    def _attend(self) -> None:
+        process = None
+        while (chain := self._next()) is not None:
+            for item, order in chain:
+                if process is None and (process := self._begun()) is None:
+                    return
+                process.order(order)
+                while isinstance(outcome := process.receive(), Report):
+                    self.events.put((item, outcome))
+                self.events.put((item, outcome))
+                if isinstance(outcome, WorkerLost):
+                    process = None
+                if isinstance(outcome, Exception):
+                    break
+
+    def end(self) -> None:
+        """End all processes whatever they do, and wait until they have ended."""
+        with self._lock:
+            self._ended = True
+        for process in self._processes:
+            process.end()
+
+    def _next(self) -> Sequence[tuple[Any, bytes]] | None:
+        with self._lock:
+            return next(self._waiting, None)
+
+    def _begun(self) -> _Process | None:
+        """Another process, None after the end."""
+        with self._lock:
+            if self._ended:
+                return None
+            process = _Process()
+            self._processes.append(process)
+        process.order(self._worker)
+        return process
+
+
+class _Process:
+    """A process at work, seen from the one that began it: orders go to its standard input, pickles come back."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _START.format(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def order(self, message: bytes) -> None:
+        with suppress(OSError, ValueError):  # it has ended, as `receive` will say
+            assert self.process.stdin is not None
+            self.process.stdin.write(len(message).to_bytes(_HEADER, "little") + message)
+            self.process.stdin.flush()
 
     def receive(self) -> Any:
-        """What a step told or gave, or the exception that it ended with or that the process ended without it."""
+        """What a step reported or gave, or the exception that it ended with or that the process ended without it."""
         try:
-            result = self.pipe.recv()
-        except (EOFError, OSError):
-            return self._lost()
-        self.proved = True
-        return result
+            assert self.process.stdout is not None
+            return pickle.load(self.process.stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            code = self.process.wait()
+            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            said = f"one of the processes that do the work ended by itself ({how})"
+            return WorkerLost(said, hint="is there memory enough?")
 
-    def _lost(self) -> WorkerLost:
-        self.process.join(_PATIENCE)
-        code = self.process.exitcode
-        how = f"exit code {code}" if code is None or code >= 0 else signal.Signals(-code).name
-        if self.proved or (code is not None and code < 0):
-            hint = "is there memory enough? --jobs 1 needs the least"
-        else:
-            hint = 'a Python script that starts processes needs `if __name__ == "__main__":`; or take jobs=1'
-        return WorkerLost(f"one of the processes that do the work ended by itself ({how})", hint=hint)
-
-
-@dataclass
-class _Crew:
-    """The processes that share the chains; see `run_chains`."""
-
-    hire: Callable[[], _Member]
-    waiting: Iterator[Sequence[Any]]
-    on_told: OnTold
-    on_lost: OnLost | None
-    busy: dict[Any, _Member] = field(default_factory=dict)
-
-    def work(self, jobs: int) -> Iterator[Any]:
-        """Results in the order in which they come."""
-        for chain in list(islice(self.waiting, jobs)):
-            self._begin(self.hire(), chain)
-        while self.busy:
-            ready = [self.busy.pop(pipe) for pipe in wait(list(self.busy))]
-            outcomes = [(member, member.receive()) for member in ready]
-            failures = [outcome for _, outcome in outcomes if isinstance(outcome, Exception)]
-            stopped = self.on_lost is None and bool(failures)
-            for member, outcome in outcomes:
-                if isinstance(outcome, _Told):
-                    self.on_told(member.item, outcome.message)
-                    self.busy[member.pipe] = member
-                elif isinstance(outcome, Exception):
-                    if not stopped:
-                        self._go_on_without(member, outcome)
-                else:
-                    if not stopped:
-                        self._employ(member)
-                    yield outcome
-            if stopped:
-                raise failures[0]
-
-    def _begin(self, member: _Member, chain: Sequence[Any]) -> None:
-        member.rest = iter([(item, position == 0) for position, item in enumerate(chain)])
-        self._employ(member)
-
-    def _employ(self, member: _Member) -> None:
-        """Give a member the next item of its chain, or of the next chain."""
-        task = next(member.rest, None)
-        if task is None:
-            if (chain := next(self.waiting, None)) is not None:
-                self._begin(member, chain)
-            return
-        member.item = task[0]
-        member.send_bytes(pickle.dumps(task))
-        self.busy[member.pipe] = member
-
-    def _go_on_without(self, member: _Member, error: Exception) -> None:
-        """Give up a chain; if its process is gone, another takes its place."""
-        assert self.on_lost is not None
-        self.on_lost(member.item, error)
-        member.rest = iter(())
-        if not isinstance(error, WorkerLost):
-            self._employ(member)
-        elif (chain := next(self.waiting, None)) is not None:
-            self._begin(self.hire(), chain)
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):  # something may be left to be written
+                assert pipe is not None
+                pipe.close()
 
 
-@contextmanager
-def _member() -> Iterator[_Member]:
-    context = get_context("spawn")  # the same everywhere, and safe beside threads
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,), daemon=True)
-    with ours:
-        with theirs:
-            process.start()
-        try:
-            yield _Member(process, ours)
-        finally:
-            process.terminate()
-            process.join(_PATIENCE)
-            process.kill()
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits for the end of the block, and processes that begin inside never see it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # or the first process starts it, and it lets interrupts through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def serve() -> None:
+    """Do what is ordered until the pipe is closed: the whole life of such a process."""
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _serve()
+    except BrokenPipeError:
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)  # a usual end would wait for the thread that receives orders
 
 
-def _serve(pipe: Connection) -> None:
-    """Do what comes through the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted and ends its processes
-    Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        worker = pipe.recv()
-        _listeners.append(lambda message: pipe.send(_Told(message)))
-        while True:
-            item, fresh = pipe.recv()
-            pipe.send(_outcome(worker, item, fresh))
-    except (EOFError, OSError):
-        return
+def _serve() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may be written there
+    orders: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive_orders, args=(orders,), daemon=True).start()
+    worker = pickle.loads(orders.get())
+    _listeners.append(lambda message: _send(answers, Report(message)))
+    while True:
+        item, fresh = pickle.loads(orders.get())
+        _send(answers, _outcome(worker, item, fresh))
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _receive_orders(orders: SimpleQueue[bytes]) -> None:
+    """Hand on what comes; end at once when there is nobody left to order."""
+    while header := sys.stdin.buffer.read(_HEADER):
+        orders.put(sys.stdin.buffer.read(int.from_bytes(header, "little")))
+    os._exit(1)
+
+
+def _send(pipe: IO[bytes], what: object) -> None:
+    pickle.dump(what, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.flush()
 
 
 def _outcome(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result | Exception:

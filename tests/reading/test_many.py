@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from ttt_cli import processes
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.games.read import read_games
 from ttt_cli.reading import many as read_many
 from ttt_cli.reading.many import APART, jobs_for, read_sources
-from ttt_cli.reading.reader_process import Done, ReaderLost, ReaderProcess
 from ttt_cli.reading.source import FileRead
 from ttt_cli.reading.sources import Source
 from ttt_cli.reading.streams import Input
@@ -97,38 +97,35 @@ def test_config_errors_arrive(files: list[Path]) -> None:
 
 def test_nothing_stays_behind(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """When the reader is left half way, its processes have ended and been waited for, and so have its threads."""
-    started: list[ReaderProcess] = []
+    started: list[processes._Process] = []
 
-    class Recorded(ReaderProcess):
-        def __init__(self, data: DataConfig) -> None:
-            super().__init__(data)
+    class Recorded(processes._Process):
+        def __init__(self) -> None:
+            super().__init__()
             started.append(self)
 
-    monkeypatch.setattr(read_many, "ReaderProcess", Recorded)
+    monkeypatch.setattr(processes, "_Process", Recorded)
     before = set(threading.enumerate())
     parts = read_sources([Source(str(file), 0) for file in files], DataConfig(), Counted(), jobs=2)
     next(parts)
     parts.close()
-    assert [process._process.returncode for process in started] == [-signal.SIGKILL] * 2
+    assert [one.process.returncode for one in started] == [-signal.SIGKILL] * 2
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
 
 
-def test_a_process_that_dies_is_told(files: list[Path]) -> None:
-    process = ReaderProcess(DataConfig())
-    try:
-        process.read(Source(str(files[3]), 0))
-        while not isinstance(process.hear(), Done):
-            pass
-        process._process.kill()
-        process._process.wait()
-        process.read(Source(str(files[3]), 0))
-        lost = process.hear()
-    finally:
-        process.end()
-    assert isinstance(lost, ReaderLost)
-    assert "SIGKILL" in lost.message
+def test_a_process_that_dies_is_told(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dying(processes._Process):
+        def receive(self) -> object:
+            self.process.kill()
+            return super().receive()
+
+    monkeypatch.setattr(processes, "_Process", Dying)
+    with pytest.raises(processes.WorkerLost, match="SIGKILL") as caught:
+        told(files, 2)
+    assert "memory" in (caught.value.hint or "")
+    assert "--jobs" not in (caught.value.hint or "")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name != "posix", reason="signals of POSIX")

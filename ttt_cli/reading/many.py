@@ -6,15 +6,13 @@ import os
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import PurePath
-from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.processes import Report, report, work_apart
 from ttt_cli.progress import Bar
-from ttt_cli.reading.reader_process import Advance, Done, ReaderProcess, Said
 from ttt_cli.reading.reports import Problem
 from ttt_cli.reading.source import FileRead, SourceReader
 from ttt_cli.reading.sources import Source
@@ -75,57 +73,44 @@ def _available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _read_apart(sources: Sequence[Source], data: DataConfig, bar: Bar, crew: int) -> Iterator[Part]:
-    with ExitStack() as stack:
-        said: SimpleQueue[tuple[int, Said]] = SimpleQueue()
-        waiting = _Waiting(sources)
-        for _ in range(crew):
-            process = ReaderProcess(data)
-            stack.callback(process.end)
-            Thread(target=_attend, args=(process, waiting, said), daemon=True).start()
-        yield from _in_order(sources, said, bar)
+class _Advance(NamedTuple):
+    amount: float
+    note: str
 
 
-def _in_order(sources: Sequence[Source], said: SimpleQueue[tuple[int, Said]], bar: Bar) -> Iterator[Part]:
-    """What the processes say of each source, held back until all before it has been said."""
-    held: list[deque[FileRead | Problem | Done | Exception]] = [deque() for _ in sources]
-    for current, source in enumerate(sources):
-        while True:
-            while not held[current]:
-                number, news = said.get()
-                if isinstance(news, Advance):
-                    bar.advance(*news)
-                else:
-                    held[number].append(news)
-            what = held[current].popleft()
-            if isinstance(what, Exception):
-                raise what
-            if isinstance(what, Done):
-                break
-            yield source, what
+class _SourceWorker:
+    """Reads one source after the other and reports what it finds, and how many bytes it has read."""
+
+    def __init__(self, data: DataConfig) -> None:
+        self._reader = SourceReader(data, much=True)  # nobody would begin a process for less
+
+    def step(self, item: tuple[int, Source], *, fresh: bool) -> None:  # noqa: ARG002
+        for part in self._reader.read(item[1], self):
+            report(part)
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        report(_Advance(amount, note))
 
 
-class _Waiting:
-    """Sources not yet begun, with their numbers; several threads may take from them."""
+def _read_apart(sources: Sequence[Source], data: DataConfig, bar: Bar, jobs: int) -> Iterator[Part]:
+    """What processes find in each source, held back until all before it has been handed on."""
+    held: list[deque[FileRead | Problem | Exception | None]] = [deque() for _ in sources]  # None: the end
+    with closing(work_apart(_SourceWorker(data), [[one] for one in enumerate(sources)], jobs)) as found:
+        for current, source in enumerate(sources):
+            while (part := _next_part(held, current, found, bar)) is not None:
+                if isinstance(part, Exception):
+                    raise part
+                yield source, part
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self._numbered = enumerate(sources)
-        self._lock = Lock()
 
-    def next(self) -> tuple[int, Source] | None:
-        with self._lock:
-            return next(self._numbered, None)
-
-
-def _attend(process: ReaderProcess, waiting: _Waiting, said: SimpleQueue[tuple[int, Said]]) -> None:
-    """Have a process read one source after the other and pass on what it says."""
-    while (task := waiting.next()) is not None:
-        number, source = task
-        process.read(source)
-        while True:
-            what = process.hear()
-            said.put((number, what))
-            if isinstance(what, Exception):
-                return
-            if isinstance(what, Done):
-                break
+def _next_part(
+    held: Sequence[deque[FileRead | Problem | Exception | None]], current: int, found: Iterator[Any], bar: Bar
+) -> FileRead | Problem | Exception | None:
+    while not held[current]:
+        (number, _), outcome = next(found)
+        what = outcome.message if isinstance(outcome, Report) else outcome
+        if isinstance(what, _Advance):
+            bar.advance(*what)
+        else:
+            held[number].append(what)
+    return held[current].popleft()

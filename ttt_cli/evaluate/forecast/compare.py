@@ -92,7 +92,7 @@ def compare(
     contest = Contest(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
     with ExitStack() as stack:
         board = Board(systems, chains, progress, stack)
-        results = run_chains(contest, chains, jobs, on_told=board.hear, on_lost=board.lose)
+        results = run_chains(contest, chains, jobs, on_report=board.receive, on_lost=board.lose)
         try:
             with closing(results):
                 for piece in results:

@@ -16,7 +16,7 @@ from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan, tune_system
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
 from ttt_cli.inference.params import Params
-from ttt_cli.processes import tell
+from ttt_cli.processes import report
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, with_overrides
 from ttt_cli.timeline import Timeline
@@ -79,7 +79,7 @@ def contest_tasks(
 
 @dataclass
 class Contest:
-    """Does the tasks of one system after the other; a worker for `run_chains`, which it tells of each set tried.
+    """Does the tasks of one system after the other; a worker for `run_chains`, to which it reports each set tried.
 
     `threads`: how many a fit may take where the config does not say; None for all there are.
     """
@@ -137,4 +137,4 @@ class _Telling:
 
     def advance(self, amount: float = 1, note: str = "") -> None:
         """Tell of so many units done."""
-        tell((amount, note))
+        report((amount, note))

@@ -74,7 +74,7 @@ class Board:
             for system, chain in zip(systems, chains, strict=True)
         ]
 
-    def hear(self, task: Task, message: tuple[float, str]) -> None:
+    def receive(self, task: Task, message: tuple[float, str]) -> None:
         """Show units of a task that is not done yet."""
         amount, note = message
         amount = min(amount, task.units - self._heard[task.system])
