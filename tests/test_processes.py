@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from ttt_cli.errors import ConfigError
 from ttt_cli.processes import WorkerLost, report, run_chains
 
+pytestmark = pytest.mark.slow
+
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 
 

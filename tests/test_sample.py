@@ -147,6 +147,7 @@ def test_every_record_of_the_classics_is_read_and_none_needs_repair(games: Games
     assert precisions == {PRECISION_YEAR: 16_572, PRECISION_MONTH: 32, PRECISION_DAY: 246}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["classics.pgn", "famous.pgn"])
 def test_both_readers_find_the_same_games(games: Games, name: str) -> None:
     ours = games if name == "classics.pgn" else read_games(SAMPLE / name)

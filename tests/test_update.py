@@ -19,6 +19,8 @@ from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.update import update_config
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Anderssen, Adolf", "Kolisch, Ignatz", "Löwenthal, Johann", "Morphy, Paul", "Paulsen, Louis")
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 SAME = {"abs": 1e-5}

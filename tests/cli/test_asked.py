@@ -20,6 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     ["player Morphy", "players", "top", "top --leaders", "versus Morphy Paulsen", "export skills", "evidence",

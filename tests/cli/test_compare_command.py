@@ -17,6 +17,8 @@ from ttt_cli.cli import main
 from ttt_cli.evaluate.forecast.predict import Forecaster
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
+pytestmark = pytest.mark.slow
+
 PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
 LINES = [
     f"18{50 + i // 10}.0{1 + i % 2}.01,{'abcd'[i % 4]},{'bcda'[i % 4]},{('1-0', '0-1')[i % 3 % 2]}"

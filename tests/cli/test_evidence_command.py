@@ -19,6 +19,8 @@ from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
+pytestmark = pytest.mark.slow
+
 GRID = ["--grid", "beta=1000:3000:3,tau=10:90:3"]
 
 

@@ -83,6 +83,7 @@ def test_tables_for_the_eye(here: Path, capsys: Capture) -> None:
     assert "Games by decade" not in out
 
 
+@pytest.mark.slow
 def test_a_terminal_of_80_columns_sees_tables_that_fit(here: Path) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "dumb"}

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.handmade import RECORDS, put_small_run
 
+pytestmark = pytest.mark.slow
+
 HEAVY = {"numba", "scipy", "pandas", "llvmlite", "pyarrow"}
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.handmade import put_small_run
 
+pytestmark = pytest.mark.slow
+
 BAD = "ttt: output cannot be written: Bad file descriptor"
 FULL = "ttt: output cannot be written: No space left on device"
 SITUATIONS = {  # what a shell is told, the exit code, the last line on standard error

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.handmade import RECORDS, put_small_run
 
+pytestmark = pytest.mark.slow
+
 HEAVY = {"numba", "llvmlite", "scipy", "pandas", "pyarrow", "pydantic", "tqdm"}
 COMMANDS = {
     "top": ["top"],

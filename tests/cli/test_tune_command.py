@@ -19,6 +19,8 @@ from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -6,6 +6,8 @@ from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
 
+pytestmark = pytest.mark.slow
+
 HEAD = "date,white,black,result\n"
 OLD = """1857,"Morphy, Paul","Paulsen, Louis",1-0
 1858.12.20,"Anderssen, Adolf","Morphy, Paul",0-1

@@ -49,6 +49,7 @@ SCALE = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(params=SKILL_PARAMS, data=DATA, solver=SOLVER, scale=SCALE)
 def test_what_is_shown_reads_back_the_same(
     params: SkillParams, data: DataConfig, solver: SolverConfig, scale: ScaleConfig

@@ -24,6 +24,7 @@ def page_blocks(page: Path) -> list[Block]:
     return blocks_of(page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_of(page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -66,6 +67,7 @@ def test_only_the_set_up_of_the_readme_is_not_run() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_set_up_of_the_readme_ends_with_commands_that_work(tmp_path: Path) -> None:
     set_up = next(block for block in page_blocks(ROOT / "README.md") if not block.run)
     commands = re.findall(r"^\.venv/bin/(ttt .*?)(?: &&)?$", set_up.text, flags=re.MULTILINE)
@@ -133,6 +135,7 @@ cd .. && TTT_RUN={name}/elsewhere.ttt ttt top; ttt no-command; ttt games --help
 """
 
 
+@pytest.mark.slow
 def test_a_served_command_is_the_command(server: Server, tmp_path: Path) -> None:
     """Streams, folder, environment, exit codes, terminal, pipes."""
     text = SCRIPT.format(name=tmp_path.name).replace("\n", "\nset +e; ")

@@ -161,6 +161,7 @@ def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
         assert [name for name in words(first_cells(described)) if name not in hidden] == list(frame.columns)
 
 
+@pytest.mark.slow
 def test_the_pictures_show_what_the_commands_show(server: Server) -> None:
     drawn = make_images.pictures(server.folder)
     for name, svg in drawn.items():

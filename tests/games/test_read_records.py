@@ -93,6 +93,7 @@ def plain_game(text: str) -> tuple[str, str, str, str]:
     return tag["White"], tag["Black"], tag["Result"], " ".join(words)
 
 
+@pytest.mark.slow
 def test_duplicates_between_players_files(data: Path) -> None:
     """The beginning of a collection in which games recur; all dates that go with the same moves are the same there.
 

@@ -23,6 +23,8 @@ from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import plain_blocks
 
+pytestmark = pytest.mark.slow
+
 Record = tuple[str, ...]
 TAG = re.compile(rb'\[(\w+) "(.*)"\]\s*$')
 

@@ -216,6 +216,7 @@ def test_with_unknown_colours_neither_they_nor_the_sign_of_the_advantage_count(m
     assert abs(one.log_evidence - fit_of(model, rows, white_advantage=120)[1].log_evidence) > 1e-3
 
 
+@pytest.mark.slow
 def test_mixtures_stay_finite_in_the_tails():
     for outcome in (3, 4, 5):
         for t in (-300.0, 0.0, 300.0):

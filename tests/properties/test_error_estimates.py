@@ -17,6 +17,8 @@ from ttt_cli.inference.solver import iterate
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
+pytestmark = pytest.mark.slow
+
 UNSEEN = 1e-3  # points: errors as small as those that the joint solution may leave count as none
 
 

@@ -12,6 +12,8 @@ from ttt_cli.kernels.ep.sides import sides_log_probability
 from ttt_cli.systems import ttt_d
 from ttt_cli.timeline import build_timeline
 
+pytestmark = pytest.mark.slow
+
 NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7
 SOLVER = SolverConfig(tol=1e-7)
 PARAMS = {

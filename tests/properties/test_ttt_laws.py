@@ -11,6 +11,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
+pytestmark = pytest.mark.slow
+
 NEAR = 2e-6  # points; fits stop at an estimated error of 1e-7
 SOLVER = SolverConfig(tol=1e-7)
 PARAMS = {"beta": 300, "tau": 70, "draw_margin": 130}

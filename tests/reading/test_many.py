@@ -23,6 +23,8 @@ from ttt_cli.reading.source import FileRead
 from ttt_cli.reading.sources import Source
 from ttt_cli.reading.streams import Input
 
+pytestmark = pytest.mark.slow
+
 PGN = '[Event "e{0}"]\n[Date "18{0}"]\n[White "A{0}"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e{1} 1-0\n\n'
 CSV = "date,white,black,result\n1857,C,D,0-1\n1857,C,NN,0-1\n"
 

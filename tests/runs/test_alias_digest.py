@@ -13,6 +13,8 @@ from ttt_cli.games.extend import Extended
 from ttt_cli.reading.reports import InputFile
 from ttt_cli.runs.run import Run
 
+pytestmark = pytest.mark.slow
+
 ALIASES = '"Morphy, Paul",Morphy\n'
 HEADER = "date,white,black,result\n"
 

@@ -60,6 +60,7 @@ RECORDS_DRAWN = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(RECORDS_DRAWN, st.data())
 def test_any_games_come_back_equal(records: list[Record], data: st.DataObject) -> None:

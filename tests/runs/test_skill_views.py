@@ -52,6 +52,7 @@ def test_every_system_goes_on_after_the_last_game_as_it_was_found(model: str) ->
             assert skills[name] == pytest.approx(expected.columns[name], rel=1e-12, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", ["year", "quarter", "month", "week", "day"])
 def test_labels_are_those_of_the_periods(period: str) -> None:
     records = [("0900", "Old, A", "Older, B", "1-0"), ("2101-12-31", "Old, A", "Older, B", "0-1")]
@@ -70,6 +71,7 @@ games = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(games, st.none() | st.integers(1845, 1875), st.integers(0, 12), st.none() | st.integers(0, 9))
 @settings(max_examples=40, deadline=None)
 def test_some_periods_are_those_rows_of_all(

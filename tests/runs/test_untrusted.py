@@ -134,6 +134,7 @@ def files(here: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evil", EVIL)
 def test_nothing_acts_and_the_run_is_refused(
     evil: str, here: Path, port: int, capsys: pytest.CaptureFixture[str]
@@ -148,6 +149,7 @@ def test_nothing_acts_and_the_run_is_refused(
     assert files(here) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evil", ["view_skills_reads", "label_of_a_player"])
 @pytest.mark.parametrize(
     "command",
@@ -240,6 +242,7 @@ def test_sql_over_a_run_reaches_nothing_else(sql: str, here: Path, port: int) ->
     assert files(here) == before
 
 
+@pytest.mark.slow
 def test_all_of_it_in_little_memory_and_no_file_opened(here: Path, port: int) -> None:
     """By the account of the kernel: one process reads all such runs."""
     strace = shutil.which("strace")

@@ -12,7 +12,7 @@ from ttt_cli.errors import RunError
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.writing import waiting, writing
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")]
 NEW = "date,white,black,result\n1863,a,b,1-0\n"
 HOLD = (
     "import sys; from ttt_cli.runs.writing import writing\n"

@@ -128,6 +128,7 @@ def followed(data, name, beta, tau, accelerate):
     return fit, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accelerate", [True, False])
 @pytest.mark.parametrize(("name", "beta", "tau"), HARD)
 def test_the_estimated_error_bounds_the_true_one(data, name, beta, tau, accelerate):

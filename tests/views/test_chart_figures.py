@@ -175,6 +175,7 @@ def test_more_players_than_colours_differ_in_their_points() -> None:
     assert len(set(looks)) == len(looks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fmt", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE html>")]
 )

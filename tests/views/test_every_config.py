@@ -67,9 +67,12 @@ TABLES: Final = {
 }
 MAY_BE_EMPTY: Final = {"upsets"}
 
-pytestmark = pytest.mark.parametrize(
-    ("config", "history"), [(config, history) for config in shipped_configs() for history in HISTORIES]
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.parametrize(
+        ("config", "history"), [(config, history) for config in shipped_configs() for history in HISTORIES]
+    ),
+]
 
 
 @pytest.fixture(scope="module")

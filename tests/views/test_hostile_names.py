@@ -65,6 +65,7 @@ def written(place: Path, what: str, out: Path) -> Path:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", PAGES)
 def test_nothing_is_obeyed_and_all_is_shown(what: str, hostile: Path, tmp_path: Path) -> None:
     if BROWSER is None:
@@ -81,12 +82,14 @@ def test_nothing_is_obeyed_and_all_is_shown(what: str, hostile: Path, tmp_path: 
         assert "</script><script>window" in unescape(rendered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [what for what in PAGES if what != "report"])
 def test_pictures_are_sound_whatever_the_names(what: str, hostile: Path, tmp_path: Path) -> None:
     root = ElementTree.parse(written(hostile, what, tmp_path / "figure.svg")).getroot()
     assert not [element for element in root.iter() if element.tag.rpartition("}")[2] in ("script", "img")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", PAGES)
 def test_a_page_has_only_its_own_scripts(what: str, hostile: Path, tmp_path: Path) -> None:
     """Also without a browser: as many scripts as for names that are none."""

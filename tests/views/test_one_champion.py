@@ -22,6 +22,8 @@ from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.top import ranking
 from ttt_cli.views.report.data import report_data
 
+pytestmark = pytest.mark.slow
+
 NODE = shutil.which("node")
 DATA_SCRIPT = ROOT / "ttt_cli" / "views" / "report" / "assets" / "data.js"
 ASKED: tuple[dict[str, Any], ...] = (

@@ -14,6 +14,8 @@ from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.report.page import report_page
 
+pytestmark = pytest.mark.slow
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),

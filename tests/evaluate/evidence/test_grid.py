@@ -41,6 +41,8 @@ from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import ttt
 
+pytestmark = pytest.mark.slow
+
 SPEC = "beta=200:800:4,tau=20:100:3"
 ODD = [
     *RECORDS,

@@ -22,6 +22,8 @@ from ttt_cli.progress import Bar
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import ttt
 
+pytestmark = pytest.mark.slow
+
 SMALL = Plan(players=40, years=12, games=900, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
 
 

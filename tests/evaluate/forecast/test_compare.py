@@ -22,6 +22,8 @@ from ttt_cli.inference.bradley_terry import information
 from ttt_cli.progress import Bar
 from ttt_cli.timeline import Timeline, build_timeline
 
+pytestmark = pytest.mark.slow
+
 PLAN = Plan(
     players=30,
     years=12,

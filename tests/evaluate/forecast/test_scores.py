@@ -20,6 +20,8 @@ from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.systems import registry, trueskill, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
+pytestmark = pytest.mark.slow
+
 PARAMS = {"beta": 300.0, "tau": 70.0, "draw_margin": 130.0}
 MODELS = {
     "ttt": PARAMS,

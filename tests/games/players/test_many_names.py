@@ -17,6 +17,8 @@ from ttt_cli.games.players.neighbours import Neighbours
 from ttt_cli.games.players.not_one_person import is_engine, is_team, teams_and_engines
 from ttt_cli.reading.decode import text_of, texts_of
 
+pytestmark = pytest.mark.slow
+
 PARTS = [
     *("Tal", "Morphy", "Nn", "N", "J", "JH", "ab", "Ab", "McX", "o", "X1", "12", "é", "Ø", "Чи", "\udce9", "ſ"),
     *(" ", " ", "  ", ", ", ",", ".", "-", "'", "’", "_", "/", " & ", "&amp;", "\n", "\t", "\xa0", "\u200b", "?", "*"),

@@ -168,6 +168,7 @@ NAME = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.lists(NAME, min_size=2, max_size=8, unique=True),

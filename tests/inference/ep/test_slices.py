@@ -12,6 +12,8 @@ from ttt_cli.inference.ep.slices import Slices, available_cores
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def small_slices(monkeypatch):

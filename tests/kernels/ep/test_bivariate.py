@@ -42,6 +42,7 @@ def at_the_edge(scale, sign, spread, rho, rho_bar):
     return sign * scale * slope + spread, sign * scale * slope - spread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rho", "rho_bar"), CORRELATIONS)
 @pytest.mark.parametrize(
     ("h", "k"), [(0.5, 0.2), (-1.2, 1.5), (3, 3), (-40, 40.5), (-40, 39), (-40, -40), (-3, -8)]
@@ -50,12 +51,14 @@ def test_grid(h, k, rho, rho_bar):
     check(h, k, rho, rho_bar)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.floats(-40, 40), st.floats(-40, 40), negative)
 def test_anywhere(h, k, correlated):
     check(h, k, *correlated)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.floats(-3, 1.5), st.sampled_from([-1, 1]), st.floats(-2, 1.5), negative)
 @example(math.log10(0.9), 1, -5, (0.0, 1.0))

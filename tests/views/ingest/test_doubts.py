@@ -1,3 +1,5 @@
+import pytest
+
 from tests.support.builders import make_games
 from ttt_cli.games.players import look_alikes
 from ttt_cli.games.table import Games
@@ -50,6 +52,7 @@ def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
     assert list(doubt_lines(games)) == ["2 names of frequent surnames not compared with all of their like"]
 
 
+@pytest.mark.slow
 def test_names_are_compared_however_many_there_are() -> None:
     many = [(1859, f"Player{i:05}, Xy", "Paulsen, Louis", 1) for i in range(12_000)]
     lines = list(doubt_lines(make_games([*PLAIN, *many, (1859, "Anderssen, A", "Paulsen, Louis", 1)])))

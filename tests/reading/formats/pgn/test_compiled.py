@@ -134,6 +134,7 @@ def test_equal_on_odd_tags_and_moves(moves: str, tags: str) -> None:
     both((FIRST + "\n" + moves + "\n" + FIRST + tags + "\n" + FIRST + moves + LAST).encode())
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=300)
 def test_equal_on_mutated_games_in_any_blocks(seed: int) -> None:
@@ -199,6 +200,7 @@ def test_the_historians_file_is_read_without_care() -> None:
     assert both((SAMPLES / "classics.pgn").read_bytes()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("archive", "most"), [("historic_small.tar.xz", 2), ("troublesome.tar.xz", 24)])
 def test_real_files(data: Path, archive: str, most: int) -> None:
     with tarfile.open(data / "pgn" / archive) as files:
@@ -208,6 +210,7 @@ def test_real_files(data: Path, archive: str, most: int) -> None:
                 assert both(b"".join(plain), plain) <= most
 
 
+@pytest.mark.slow
 def test_the_first_games_of_a_large_file(data: Path) -> None:
     with lzma.open(data / "pgn" / "players.pgn.xz") as file:
         content = b"".join(plain_blocks([file.read(1 << 24)], None, "players"))

@@ -20,6 +20,8 @@ from ttt_cli.reading.formats.pgn import scanner as pgn
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import plain_blocks
 
+pytestmark = pytest.mark.slow
+
 PIECES = [
     *('[Event "x"]', '[White "A', '"]', '[Black "B"]', '[Result "1-0"]', '[Date "1858"]', "[", "]", '"', "\\"),
     *("{", "}", ";", "%", "\n", "\n\n", "\r", "\r\n", "\n%", "\n\n[", " ", "\t", "\0", "\ufeff", "\u2028", "é"),
