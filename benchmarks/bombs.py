@@ -81,9 +81,8 @@ def xz(pieces: Iterator[bytes]) -> bytes:
 def xz_wide(pieces: Iterator[bytes]) -> bytes:
     """A dictionary of 1 GB, of which only the header tells."""
     packed = bytearray(xz(pieces))
-    packed[14:16] = b"\x01\x24"  # LZMA2, dictionary of 1 GB
-    head = packed[12:20]
-    assert head[2] == 0x01, head
+    assert packed[12:16] == b"\2\0\x21\1", "a block with one filter, LZMA2"
+    packed[16] = 36  # a dictionary of 1 GB
     packed[20:24] = zlib.crc32(bytes(packed[12:20])).to_bytes(4, "little")
     return bytes(packed)
 
