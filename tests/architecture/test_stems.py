@@ -63,6 +63,6 @@ def test_a_command_has_help_a_section_and_tests(name: str) -> None:
     for option in command.params:
         assert isinstance(option, click.Argument) or getattr(option, "help", None), option.name
     assert f"\n## ttt {name}\n" in (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    own = ROOT / "tests" / "cli" / f"test_{name}_command.py"
+    own = ROOT / "tests" / "cli" / f"test_{name}.py"
     with_the_group = own.with_name("test_main.py").read_text(encoding="utf-8")
     assert own.is_file() or (name in TESTED_WITH_THE_GROUP and f'["{name}"' in with_the_group)

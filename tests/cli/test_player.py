@@ -76,3 +76,54 @@ def test_no_run_exits_2(
     monkeypatch.delenv("TTT_RUN", raising=False)
     assert main.run(["player", "morphy"]) == 2
     assert "ttt fit" in capsys.readouterr().err
+
+
+def test_a_table_is_followed_by_record_and_upsets(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["player", "morphy", "-f", "table"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Morphy, Paul\n")
+    assert "\nMorphy, Paul: +3 =1 -1\n" in out
+    assert "\nWins against the odds\n" in out
+    assert "a.pgn" not in out
+
+
+def test_rows_for_programs_stay_the_history_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["player", "morphy", "-f", "csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_record_and_upsets_as_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["player", "morphy", "--record", "-f", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["period"], row["colour"], row["wins"]) for row in rows] == [
+        ("1857", "both", 1), ("1857", "white", 1), ("1858", "both", 2), ("1858", "white", 1), ("1858", "black", 1),
+    ]  # fmt: skip
+    assert main.run(["player", "morphy", "--upsets", "-f", "csv"]) == 0
+    header, *wins = capsys.readouterr().out.splitlines()
+    assert header == "player,date,opponent,p_win,colour,mean,opponent_mean,file,line"
+    assert len(wins) == 3
+    assert main.run(["player", "morphy", "--record", "-f", "table"]) == 0
+    assert "as_white" in capsys.readouterr().out
+
+
+def test_record_and_upsets_exclude_each_other(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["player", "morphy", "--record", "--upsets"]) == 2
+    assert "one or the other" in capsys.readouterr().err
+
+
+def test_the_history_is_drawn_and_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["player", "Anderssen", "-f", "csv", "--plot", "a.svg"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("player,period,mean,sd,games")
+    assert "a.svg written" in err
+    assert "Anderssen, Adolf" in (here / "a.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", ["a.bmp", "-"])
+def test_a_figure_that_cannot_be_is_a_usage_error_before_anything_else(
+    place: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["player", "Anderssen", "--plot", place]) == 2
+    out, _ = capsys.readouterr()
+    assert out == ""
+    assert [path.name for path in here.iterdir()] == ["a.ttt"]
