@@ -1,6 +1,9 @@
 import math
+import os
+import signal
 from dataclasses import fields
 from pathlib import Path
+from threading import Event, main_thread
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import ttt_cli
 from tests.support.handmade import RECORDS, games_of, write_small_run
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.errors import ConfigError, DataError, RunError
+from ttt_cli.inference.solver import OnSweep
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
@@ -134,3 +138,21 @@ def test_an_error_below_the_tolerance_at_once_fills_the_bar() -> None:
     bar = Recorder()
     _Sweeps(bar, tol=0.01)(1, 0.0, 0.0)
     assert bar.steps == [1.0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+def test_a_fit_that_was_interrupted_ends_at_its_next_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    left, ended = Event(), Event()
+
+    def fit_for_ever(*_: object, on_sweep: OnSweep, **__: object) -> None:
+        signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
+        left.wait()
+        with pytest.raises(KeyboardInterrupt):
+            on_sweep(1, 1.0, 1.0)
+        ended.set()
+
+    monkeypatch.setattr(ttt, "fit", fit_for_ever)
+    with pytest.raises(KeyboardInterrupt):
+        fit(games_of(RECORDS))
+    left.set()
+    assert ended.wait(60)

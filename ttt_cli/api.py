@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -198,10 +199,16 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _infer(timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress) -> Fit:
+    from ttt_cli.processes import interruptible
+
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
         on_sweep = _Sweeps(bar, solver.tol)
-        return resolved.model.fit(timeline, resolved.params, solver, on_sweep=on_sweep, start=start)
+        work = partial(resolved.model.fit, timeline, resolved.params, solver, on_sweep=on_sweep, start=start)
+        try:
+            return interruptible(work)
+        finally:
+            on_sweep.over = True
 
 
 class _Sweeps:
@@ -212,8 +219,11 @@ class _Sweeps:
         self._tol = tol
         self._first = math.nan
         self._share = 0.0
+        self.over = False  # whether nobody waits any more
 
     def __call__(self, sweep: int, change: float, remaining: float) -> None:
+        if self.over:
+            raise KeyboardInterrupt
         share = max(self._share, self._reached(remaining))
         self._bar.advance(share - self._share, f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}")
         self._share = share

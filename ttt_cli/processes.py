@@ -13,11 +13,13 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread, main_thread
 from typing import IO, Any, Final, Protocol, TypeVar
 
 from ttt_cli.errors import TttError
@@ -282,3 +284,22 @@ def _outcome(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result | 
         except Exception:
             return RuntimeError(f"{type(error).__name__}: {error}")
         return error
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """What `work` gives, done in a thread of its own: signals are heard at once, also while compiled code runs.
+
+    After one the thread is left to itself: it ends where `work` looks whether anybody waits, or with the process.
+    """
+    if current_thread() is not main_thread():
+        return work()
+    result: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    return result.result()

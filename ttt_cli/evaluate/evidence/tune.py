@@ -113,7 +113,7 @@ class Landscape:
         keep: Callable[[EvidencePoint], None],
         bar: Bar,
     ) -> None:
-        if "white_advantage" in keys and resolved.params.white_advantage in (0.0, ESTIMATE):
+        if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": COLOURS})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
         self.evaluations = self.sweeps = self.failed = 0
