@@ -16,7 +16,7 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 NEW_FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 NEW_LINE = re.compile(r"<!-- after `(.+?)` in: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
-EXAMPLES = ("A rating system",)
+EXAMPLES = ("A rating system", "An input format", "A prior")
 
 
 def section(heading: str) -> str:
@@ -49,7 +49,7 @@ def change(folder: Path, text: str) -> list[str]:
         lines.insert(places[0] + 1, added)
         file.write_text("".join(lines), encoding="utf-8")
         touched.append(path)
-    return touched
+    return list(dict.fromkeys(touched))
 
 
 @pytest.mark.slow
