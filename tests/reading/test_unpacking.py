@@ -79,7 +79,6 @@ def test_what_grows_too_much_is_refused(
     assert len(pieces_of(pack(GAME * 100), 1 << 18, Expansion("x"))) >= 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 )
@@ -87,14 +86,14 @@ def test_zip_by_every_method(method: int, monkeypatch: pytest.MonkeyPatch) -> No
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr("a.pgn", GAME * 3)
-        archive.writestr("b.pgn", GAME * 30_000)
-    assert len(read_games([io.BytesIO(file.getvalue())])) == 30_003
+        archive.writestr("b.pgn", GAME * 6_000)
+    assert len(read_games([io.BytesIO(file.getvalue())])) == 6_003
     damaged = file.getvalue().replace(zlib.crc32(GAME * 3).to_bytes(4, "little"), b"\1\2\3\4")
     with pytest.raises(DataError, match=r"a\.pgn: is damaged \(Bad CRC"):
         read_games([io.BytesIO(damaged)])
-    monkeypatch.setattr(unpacking, "_PLENTY", 1 << 20)
+    monkeypatch.setattr(unpacking, "_PLENTY", 1 << 17)
     if method == zipfile.ZIP_STORED:
-        assert len(read_games([io.BytesIO(file.getvalue())])) == 30_003
+        assert len(read_games([io.BytesIO(file.getvalue())])) == 6_003
     else:
         with pytest.raises(DataError, match="more than 250 times its size"):
             read_games([io.BytesIO(file.getvalue())])

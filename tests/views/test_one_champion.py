@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,11 @@ console.log(JSON.stringify({ firsts, reigning }));
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     path = tmp_path_factory.mktemp("sample") / "classics.ttt"
     assert main.run(["fit", str(ROOT / "sample_pgn" / "classics.pgn"), "-o", str(path), "-q"]) == 0
-    return open_run(path)
+    with open_run(path) as held:
+        yield held
 
 
 def command_line(run: Run, capsys: pytest.CaptureFixture[str], limits: dict[str, Any]) -> dict[str, str]:
