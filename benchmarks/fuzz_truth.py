@@ -179,10 +179,10 @@ READERS: dict[str, tuple[Callable[..., str], Callable[[Iterator[bytes]], Iterato
     "PGN, scanner": (pgn_of, lambda blocks: Scanner().scan(blocks)),
     "PGN, compiled scanner": (pgn_of, _compiled),
     "PGN, python-chess": (plain_pgn_of, read_pgn_chess),
-    "table, stdlib": (table_of, _table(read_delimited, 1 << 30)),
-    "table, compiled": (table_of, _table(read_delimited, 1)),
-    "JSON, stdlib": (objects_of, _table(read_jsonl, 1 << 30)),
-    "JSON, compiled": (objects_of, _table(read_jsonl, 1)),
+    "table": (table_of, _table(read_delimited, 1 << 30)),
+    "table, large": (table_of, _table(read_delimited, 1)),
+    "JSON": (objects_of, _table(read_jsonl, 1 << 30)),
+    "JSON, large": (objects_of, _table(read_jsonl, 1)),
 }
 
 

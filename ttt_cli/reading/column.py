@@ -41,6 +41,9 @@ class ByteStrings(Sequence[bytes]):
             raise IndexError(f"no string has number {index}, there are {len(self)}")
         return self.characters[self.starts[index] : self.starts[index + 1]].tobytes()
 
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.pick(np.arange(len(self))))
+
     def pick(self, numbers: Codes) -> list[bytes]:
         """The strings of these numbers."""
         bounds = zip(self.starts[:-1][numbers].tolist(), self.starts[1:][numbers].tolist(), strict=True)

@@ -36,7 +36,7 @@ def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> It
     head, content = peek(content, len(codecs.BOM_UTF8))
     if head.startswith(codecs.BOM_UTF8):
         content = chain([strip_mark(head)], islice(content, 1, None))
-    return gathered(_unix_lines(content), HEAD, BLOCK)
+    return _gathered(_unix_lines(content))
 
 
 def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
@@ -127,17 +127,16 @@ def _line_feeds(block: bytes) -> bytes:
     return block.replace(b"\r", b"")
 
 
-def gathered(blocks: Iterable[bytes], first: int, size: int) -> Iterator[bytes]:
-    """The same bytes, `size` of them or a little more at a time, and at first `first`."""
+def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:
     waiting: list[bytes] = []
-    count, least = 0, first
+    count, least = 0, HEAD
     try:
         for block in blocks:
             waiting.append(block)
             count += len(block)
             if count >= least:
                 yield b"".join(waiting)
-                waiting, count, least = [], 0, size
+                waiting, count, least = [], 0, BLOCK
     except DamagedInputError:  # what came before the damage is read too
         if waiting:
             yield b"".join(waiting)

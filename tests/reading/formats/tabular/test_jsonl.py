@@ -15,11 +15,11 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.decode import text_of
-from ttt_cli.reading.formats.tabular import arrow, jsonl_arrow
+from ttt_cli.reading.formats.tabular import arrow, object_lines
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch, read_jsonl
-from ttt_cli.reading.formats.tabular.jsonl_arrow import LargeObjectReader, read_large_objects
 from ttt_cli.reading.formats.tabular.layout import Layout
+from ttt_cli.reading.formats.tabular.object_lines import ObjectReader, read_object_lines
 from ttt_cli.reading.streams import DamagedInputError
 
 GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
@@ -65,7 +65,7 @@ LINES = (
 @pytest.fixture(autouse=True, scope="module")
 def _few_lines_are_cut_too() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonl_arrow, "ALIKE", 1)
+        patch.setattr(object_lines, "ALIKE", 1)
         yield
 
 
@@ -139,8 +139,8 @@ def both(content: str | bytes, cuts: Sequence[int] = ()) -> int:
     ends = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     blocks = [data[a:b] for a, b in pairwise(ends) if a < b]
     expected = as_batch(one_per_line(data.split(b"\n"), 1), KEYS, LAYOUT)
-    assert rows_of(*read_large_objects(iter(blocks), KEYS, LAYOUT)) == rows_of(expected)
-    reader = LargeObjectReader(KEYS, LAYOUT)
+    assert rows_of(*read_object_lines(iter(blocks), KEYS, LAYOUT)) == rows_of(expected)
+    reader = ObjectReader(KEYS, LAYOUT)
     list(reader.feed(data))
     return reader.slow
 
@@ -201,14 +201,14 @@ def test_keys_that_need_escapes_are_found() -> None:
     content = '{"date":1,"white":"A","black":"B","\\ud800":"1-0","a\\nb":"x","":"y"}\n{"":"z","a\nb":"w"}\n'
     data = content.encode()
     expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
-    assert rows_of(*read_large_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
+    assert rows_of(*read_object_lines(iter([data]), keys, LAYOUT)) == rows_of(expected)
 
 
 def test_a_quote_in_a_key_is_no_key_that_ends_there() -> None:
     keys = ["date", "white", "black", "result", 'a"b', "event"]
     data = b'{"date":1,"white":"A","black":"B","result":"1-0","a"b":"x"}\n{"a\\"b":"y"}\n'
     expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
-    assert rows_of(*read_large_objects(iter([data]), keys, LAYOUT)) == rows_of(expected)
+    assert rows_of(*read_object_lines(iter([data]), keys, LAYOUT)) == rows_of(expected)
 
 
 def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

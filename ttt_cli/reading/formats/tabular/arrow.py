@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.column import ByteStrings, Column
+from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.columns import make_batch
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, whole_lines
-from ttt_cli.reading.interned import InternedStrings
-from ttt_cli.reading.text import gathered
+from ttt_cli.reading.streams import DamagedInputError
 
 BLOCK: Final = 1 << 21  # bytes whose lines are cut at once
 MARK: Final = 0xEF  # begins the byte order mark, which pyarrow passes over
@@ -27,9 +26,24 @@ Rows = tuple[
 ]  # lines, shape (n,), and codes of the used columns, (columns, n)
 
 
-def large_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
-    """As `whole_lines`, BLOCK bytes or a little more at a time."""
-    return whole_lines(gathered(blocks, BLOCK, BLOCK))
+def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
+    """As `whole_lines`, BLOCK bytes or a little more at a time; what came before damage is handed on too."""
+    waiting: list[bytes] = []
+    size = 0
+    try:
+        for lines in whole_lines(blocks):
+            apart = lines.long or lines.final
+            if waiting and (apart or size >= BLOCK):
+                yield Lines(b"".join(waiting))
+                waiting, size = [], 0
+            if apart:
+                yield lines
+            else:
+                waiting.append(lines.data)
+                size += len(lines.data)
+    except DamagedInputError:
+        yield Lines(b"".join(waiting))
+        raise
 
 
 def cut(
@@ -72,19 +86,27 @@ def _column(column: pa.ChunkedArray) -> Column[bytes]:
 class Assembly:
     """Makes batches of the rows of one block after the other; all strings of the file are interned together."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, *, large: bool) -> None:
         self._layout = layout
-        self._strings = InternedStrings()
+        self._values: Sequence[bytes]
+        if large:
+            from ttt_cli.reading.interned import InternedStrings
+
+            self._values = strings = InternedStrings()
+            self._ids: Callable[[ByteStrings], NDArray[np.int32]] = strings.ids
+        else:
+            dictionary = Dictionary(b"")
+            self._values, self._ids = dictionary.values, dictionary.ids
 
     def codes(self, column: Column[bytes]) -> NDArray[np.int32]:
         """The numbers of a column's strings in the file."""
         assert isinstance(column.values, ByteStrings)
-        return self._strings.ids(column.values)[column.codes]
+        return self._ids(column.values)[column.codes]
 
     def rows(self, numbered: Sequence[tuple[int, Sequence[str]]]) -> Rows:
         """Rows that were read line by line: where each begins, and its used fields."""
         fields = [text.encode("utf-8", "surrogateescape") for _, row in numbered for text in row]
-        codes = self._strings.ids(ByteStrings.of(fields)).reshape(len(numbered), len(self._layout.used))
+        codes = self._ids(ByteStrings.of(fields)).reshape(len(numbered), len(self._layout.used))
         return np.array([line for line, _ in numbered], np.int64), codes.T
 
     def batch(
@@ -94,7 +116,7 @@ class Assembly:
         lines, codes = next(iter(parts)) if len(parts) == 1 else _in_order(parts)
         if len(lines) > header or rejects:
             columns = {
-                index: Column(column, self._strings)
+                index: Column(column, self._values)
                 for index, column in zip(self._layout.used, codes[:, int(header) :], strict=True)
             }
             yield make_batch(self._layout, lines[int(header) :], columns, rejects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
@@ -19,7 +19,7 @@ from ttt_cli.reading.formats.tabular.json_objects import (
     one_per_line,
 )
 from ttt_cli.reading.formats.tabular.layout import Layout, find_layout
-from ttt_cli.reading.formats.tabular.lines import long_line, pieces, whole_lines
+from ttt_cli.reading.formats.tabular.lines import pieces
 from ttt_cli.reading.streams import DamagedInputError
 from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek
 
@@ -33,30 +33,20 @@ _PROBED: Final = 100  # lines
 def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int = LARGE) -> Table:
     """Open a file of JSON objects given as blocks with LF line ends.
 
-    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects. Files of half
-    of `large` bytes or more with an object on each line are read with pyarrow, others by the standard library.
+    Columns are the keys in the first KEYS_SAMPLE bytes or about KEYS_OBJECTS objects; those of files of half of `large`
+    bytes or more with an object on each line are kept in compiled dictionaries.
     Raises ConfigError and DataError when the columns cannot be told (see `find_layout`).
     """
     least = max(1, large // 2)
-    head, blocks = peek(blocks, least)
-    lined = is_lined(head[:HEAD])
-    if lined and len(head) >= least:
-        from ttt_cli.reading.formats.tabular.jsonl_arrow import read_large_objects
+    head, blocks = peek(blocks, max(least, KEYS_SAMPLE))
+    if is_lined(head[:HEAD]):
+        from ttt_cli.reading.formats.tabular.object_lines import read_object_lines
 
-        lines = head[:KEYS_SAMPLE].split(b"\n", KEYS_OBJECTS)[:KEYS_OBJECTS]
-        sample = [one for _, one in one_per_line(lines, 1).found]
-        keys = keys_of(sample)
-        layout = layout_of(keys, sample, data, name)
-        return Table(layout.kind, read_large_objects(blocks, keys, layout))
-    found_in = _lines(pieces(blocks)) if lined else one_after_the_other(pieces(blocks), name)
-    first, rest = _beginning(found_in, KEYS_SAMPLE // BLOCK if len(head) < least else 0)
-    found = [one for objects in first for _, one in objects.found]
-    if not found:
-        raise DataError(
-            "holds no JSON objects", where=name, hint='a game is {"date": ..., "white": ..., ...}'
-        )
-    keys = keys_of(found)
-    layout = layout_of(keys, found, data, name)
+        found = one_per_line(head[:KEYS_SAMPLE].split(b"\n", KEYS_OBJECTS)[:KEYS_OBJECTS], 1).found
+        keys, layout = _layout_of([one for _, one in found], data, name)
+        return Table(layout.kind, read_object_lines(blocks, keys, layout, large=len(head) >= least))
+    first, rest = _beginning(one_after_the_other(pieces(blocks), name))
+    keys, layout = _layout_of([one for objects in first for _, one in objects.found], data, name)
     return Table(layout.kind, (as_batch(objects, keys, layout) for objects in chain(first, rest)))
 
 
@@ -68,10 +58,10 @@ def is_lined(head: bytes) -> bool:
     )
 
 
-def _beginning(pieces: Iterator[Objects], most: int) -> tuple[list[Objects], Iterator[Objects]]:
-    """The first pieces, `most` if there are objects in them, and the others; damage is told behind what came before.
+def _beginning(pieces: Iterator[Objects]) -> tuple[list[Objects], Iterator[Objects]]:
+    """The first pieces and the others; damage is told behind what came before.
 
-    They hold about KEYS_OBJECTS objects, or what is none, at most.
+    They hold KEYS_SAMPLE bytes, if there are objects in them, about KEYS_OBJECTS objects, or what is none, at most.
     """
     first: list[Objects] = []
     count = 0
@@ -79,7 +69,9 @@ def _beginning(pieces: Iterator[Objects], most: int) -> tuple[list[Objects], Ite
         for objects in pieces:
             first.append(objects)
             count += len(objects.found) + len(objects.rejects)
-            if count >= KEYS_OBJECTS or (len(first) >= most and any(some.found for some in first)):
+            if count >= KEYS_OBJECTS or (
+                len(first) >= KEYS_SAMPLE // BLOCK and any(some.found for some in first)
+            ):
                 break
     except DamagedInputError as error:
         if not any(objects.found for objects in first):
@@ -93,28 +85,17 @@ def _damaged(error: DamagedInputError) -> Iterator[Objects]:
     raise error
 
 
-def _lines(blocks: Iterable[bytes]) -> Iterator[Objects]:
-    number = 1
-    for data, _, long in whole_lines(blocks):
-        lines = data.removesuffix(b"\n").split(b"\n") if data else []
-        objects = one_per_line(lines, number)
-        objects.rejects.extend([long_line(number)] * long)
-        yield objects
-        number += len(lines)
-
-
-def keys_of(objects: Iterable[Object]) -> list[str]:
-    """All keys in the order in which they first come."""
-    return list(dict.fromkeys(key for one in objects for key in one))
-
-
-def layout_of(keys: list[str], sample: list[Object], data: DataConfig, name: str) -> Layout:
-    """Which key is which column."""
+def _layout_of(objects: list[Object], data: DataConfig, name: str) -> tuple[list[str], Layout]:
+    """All keys in the order in which they first come, and which is which column."""
+    if not objects:
+        hint = 'a game is {"date": ..., "white": ..., ...}'
+        raise DataError("holds no JSON objects", where=name, hint=hint)
+    keys = list(dict.fromkeys(key for one in objects for key in one))
     if len(keys) > _MOST_KEYS:
         hint = "a game has a few, such as date, white, black and result"
         raise DataError(f"its objects have more than {_MOST_KEYS:,} different keys", where=name, hint=hint)
-    rows = [[as_text(one.get(key)) for key in keys] for one in sample[:_SAMPLE]]
-    return find_layout([keys, *rows], data, name, named=True)
+    rows = [[as_text(one.get(key)) for key in keys] for one in objects[:_SAMPLE]]
+    return keys, find_layout([keys, *rows], data, name, named=True)
 
 
 def as_batch(objects: Objects, keys: list[str], layout: Layout) -> Batch:

@@ -53,19 +53,6 @@ class RowReader:
             return 1, None
         return taken, row if self._fits(number, row) else None
 
-    def read_all(self, lines: Sequence[str], number: int) -> tuple[Sequence[int], list[Row]] | None:
-        """Line numbers and fields of rows of one line each; None when there are others among the lines."""
-        try:
-            rows = list(csv.reader(chain(lines, [_END]), delimiter=self.delimiter, strict=True))
-        except csv.Error:
-            return None
-        if rows.pop() != [_END] or len(rows) != len(lines):
-            return None
-        if all(len(row) == self.width for row in rows):
-            return range(number, number + len(lines)), rows
-        numbered = [(line, row) for line, row in enumerate(rows, number) if self._fits(line, row)]
-        return [line for line, _ in numbered], [row for _, row in numbered]
-
     def _parse_one(self, lines: Sequence[str], at: int) -> tuple[int, Row | None]:
         """How many lines the row beginning at line `at` takes, and its fields; None when it does not end."""
         taken = chain((line + "\n" for line in islice(lines, at, at + ROW_LINES)), [_END])

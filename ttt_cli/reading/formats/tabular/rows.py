@@ -1,4 +1,4 @@
-"""Large tables: pyarrow cuts the plain rows, the reader of text all others. It says exactly what `read_rows` says."""
+"""Rows of delimited tables: pyarrow cuts the plain ones, the reader of text all others, to exact lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, cut, large_lines
+from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, cut, lines_in
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES, RowReader
@@ -20,29 +20,32 @@ _LF, _QUOTE = b'\n"'
 Mask = NDArray[np.bool_]
 
 
-def read_large_rows(blocks: Iterable[bytes], delimiter: str, layout: Layout) -> Iterator[Batch]:
-    """As `delimited.read_rows`, for a delimiter of one byte."""
-    reader = LargeTableReader(delimiter, layout)
-    for data, final, long in large_lines(blocks):
+def read_rows(
+    blocks: Iterable[bytes], delimiter: str, layout: Layout, *, large: bool = False
+) -> Iterator[Batch]:
+    """The records of a table given as blocks; where they are cut makes no difference."""
+    reader = TableReader(delimiter, layout, large=large)
+    for data, final, long in lines_in(blocks):
         if long:
             reader.reject_long()
         yield from reader.feed(data, final=final)
 
 
-class LargeTableReader:
+class TableReader:
     """Reads a table block by block; `slow` counts the rows that were left to the reader of text."""
 
-    def __init__(self, delimiter: str, layout: Layout) -> None:
+    def __init__(self, delimiter: str, layout: Layout, *, large: bool = False) -> None:
         self.slow = 0
         self._delimiter = delimiter
         self._layout = layout
         self._reader = RowReader(delimiter, layout.width)
-        self._assembly = Assembly(layout)
+        self._assembly = Assembly(layout, large=large)
         self._line = 1  # of the next row
         self._header = layout.header
         self._open = b""  # a row that is not complete
         self._beside_quotes = np.zeros(256, np.bool_)
-        self._beside_quotes[[_LF, _QUOTE, ord(delimiter)]] = True
+        self._one_byte = delimiter.isascii() and delimiter not in '"\n'
+        self._beside_quotes[[_LF, _QUOTE, *delimiter.encode()]] = True
 
     def reject_long(self) -> None:
         """The line that comes next was too long."""
@@ -53,6 +56,7 @@ class LargeTableReader:
         data = self._open + data
         block = LineBlock(data + b"\n" if final and data and not data.endswith(b"\n") else data)
         plain, quotes = self._plain(block)
+        plain &= self._one_byte
         args = (self._delimiter, self._layout.width, self._layout.used)
         columns = cut(block, plain, *args, quotes=True)
         if columns is None:  # some rows are too short or too long

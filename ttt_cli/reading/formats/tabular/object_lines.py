@@ -1,4 +1,4 @@
-"""Large files with a JSON object on each line, read as the standard library reads them.
+"""Files with a JSON object on each line, read as the standard library reads them.
 
 pyarrow cuts lines at their quotes. Of what is between strings (`: `, `, `, `: 12, `) a file has few distinct texts, and
 each is looked at once. Lines with escapes or anything else that is not plain are left to the standard library, as are
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column
-from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, large_lines
+from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in
 from ttt_cli.reading.formats.tabular.json_objects import as_text, one_per_line, scalar_in
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
@@ -37,10 +37,12 @@ _KINDS: Final = {  # by whether there is a colon, a value that is no string, and
 }
 
 
-def read_large_objects(blocks: Iterable[bytes], keys: Sequence[str], layout: Layout) -> Iterator[Batch]:
+def read_object_lines(
+    blocks: Iterable[bytes], keys: Sequence[str], layout: Layout, *, large: bool = False
+) -> Iterator[Batch]:
     """The records of a file with an object on each line; `keys` are the names of the columns of `layout`."""
-    reader = LargeObjectReader(keys, layout)
-    for data, _, long in large_lines(blocks):
+    reader = ObjectReader(keys, layout, large=large)
+    for data, _, long in lines_in(blocks):
         if long:
             reader.reject_long()
         yield from reader.feed(data)
@@ -59,13 +61,13 @@ class _Between(NamedTuple):
         return cls(kinds, Column(column.codes, ByteStrings.of([text for _, text in found])))
 
 
-class LargeObjectReader:
+class ObjectReader:
     """Reads lines block by block; `slow` counts those that were left to the standard library."""
 
-    def __init__(self, keys: Sequence[str], layout: Layout) -> None:
+    def __init__(self, keys: Sequence[str], layout: Layout, *, large: bool = False) -> None:
         self.slow = 0
         self._keys = [keys[index] for index in layout.used]
-        self._assembly = Assembly(layout)
+        self._assembly = Assembly(layout, large=large)
         self._line = 1  # of the next object
         self._rejects: list[Note] = []
         self._detailed = 0
