@@ -11,6 +11,7 @@ from scipy.special import expit, ndtr
 from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast.predict import Forecaster
+from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import (
     CLASS,
     EXPECTED,
@@ -19,7 +20,6 @@ from ttt_cli.inference.elo_unit import (
     normal_unit,
     normal_unit_growth,
 )
-from ttt_cli.inference.outcome import typical_margin
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 

@@ -11,8 +11,8 @@ import pytest
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
+from ttt_cli.inference.draws import resolve_margin
 from ttt_cli.inference.ep.merged import merge_games
-from ttt_cli.inference.outcome import resolve_margin
 from ttt_cli.inference.solver import iterate
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline

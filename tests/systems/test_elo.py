@@ -12,7 +12,7 @@ from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.support.builders import EXACT, fit_rows, skills
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast.predict import known_before
-from ttt_cli.inference.logistic import ELO_SCALE, logistic_probabilities
+from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
 from ttt_cli.kernels.scores.elo import CLASS, SCALE, by_period, expected_score, log_outcome
 from ttt_cli.systems import elo
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.logistic import ELO_SCALE, ExpectedParams
-from ttt_cli.inference.outcome import draw_share
+from ttt_cli.inference.draws import draw_share, logistic_margin_slope
+from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.timeline import Timeline
 
 _Params = TypeVar("_Params", bound=ExpectedParams)
@@ -31,14 +30,7 @@ def evidence_slopes(
 
     slopes = {key: slope(key) for key in (*keys, "draw_margin", "white_advantage")}
     share = params.draw_probability or draw_share(timeline)
-    return {**slopes, "draw_probability": slopes["draw_margin"] * _margin_slope(share)}
-
-
-def _margin_slope(probability: float) -> float:
-    """How fast the draw margin grows with the probability of a draw between equals, Elo points."""
-    if not 0.0 < probability < 1.0:
-        return 0.0
-    return math.fsum((1.0 / (1.0 + probability), 1.0 / (1.0 - probability))) * ELO_SCALE
+    return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
 
 
 def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:

@@ -11,7 +11,7 @@ import math
 from statistics import NormalDist
 from typing import Final
 
-from ttt_cli.inference.logistic import ELO_SCALE
+from ttt_cli.inference.outcome import ELO_SCALE
 
 CLASS: Final = 200.0  # Elo points, at which the better player is expected to score
 EXPECTED: Final = 1.0 / (1.0 + 10.0**-0.5)  # 76 % (Elo 1978; the logistic form)

@@ -115,3 +115,26 @@ class SkillParams(PlayParams):
 
     draw_margin: DrawMargin = "auto"
     draw_probability: DrawProbability = None
+
+
+MOST_ADVANTAGE: Final = 2_000.0  # Elo points: a queen is 1008
+MOST_MARGIN: Final = 4_000.0  # Elo points: at 2,520 one game in a million between equals is not drawn
+LogisticMargin = Annotated[
+    Literal["auto"] | Annotated[float, Field(ge=0, le=MOST_MARGIN)],
+    Field(
+        validation_alias=alias("draw_margin", "epsilon"),
+        description="draws are as frequent as this margin makes them, Elo points; auto: from the share of draws",
+    ),
+]
+EloAdvantage = Annotated[
+    WhiteAdvantage,
+    Field(ge=-MOST_ADVANTAGE, le=MOST_ADVANTAGE, description="added to White's rating, points"),
+]
+
+
+class ExpectedParams(Params):
+    """How rating differences become outcomes, in Elo points."""
+
+    draw_margin: LogisticMargin = "auto"
+    draw_probability: DrawProbability = None
+    white_advantage: EloAdvantage = 0.0

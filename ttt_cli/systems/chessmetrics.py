@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,9 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference.differences import evidence_slopes
-from ttt_cli.inference.logistic import (
-    ExpectedParams,
-    foreseen,
-    logistic_probabilities,
-    resolve_logistic_margin,
-)
+from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
+from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
 from ttt_cli.steps import STEPS_PER_YEAR
@@ -26,6 +23,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "chessmetrics"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
+predict = predict_ratings
 EXACT: Final = 1e-4  # of the solver's tolerance: lists are cheap, and evidence compares better
 
 Array = NDArray[np.float64]
@@ -83,19 +81,12 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {**slopes, "reference_rating": 0.0, "bonus": 0.0}
 
 
-def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points."""
-    return logistic_probabilities(
-        white["mean"] - black["mean"] + params["white_advantage"], params["draw_margin"]
-    )
-
-
 def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     margin = resolve_logistic_margin(params, timeline)
     advantage = params.white_advantage if timeline.colours else 0.0
     before, after, status = _lists(timeline, params, advantage, solver)
     lead = before[timeline.game_white] - before[timeline.game_black] + advantage + timeline.offset
-    evidence = foreseen(logistic_probabilities(lead, margin), timeline.outcome, timeline.weight)
+    evidence = log_score(logistic_probabilities(lead, margin), timeline.outcome, timeline.weight)
     level = params.reference_rating + params.bonus
     unknown = np.full(timeline.n_nodes, math.nan)
     return Fit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,9 @@ from ttt_cli.inference.bradley_terry.comparisons import compare_games
 from ttt_cli.inference.bradley_terry.newton import Posterior, maximise
 from ttt_cli.inference.bradley_terry.player_years import PlayerYears
 from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
-from ttt_cli.inference.logistic import (
-    ELO_SCALE,
-    ExpectedParams,
-    logistic_probabilities,
-    resolve_logistic_margin,
-)
-from ttt_cli.inference.params import PriorMean, PriorSd
+from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
+from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -158,20 +154,12 @@ def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, ob
 
 
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True, for_many_fits=for_many_fits)
+predict = predict_ratings  # of the ratings alone, as the source measures predictions
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
     """None: there is no evidence."""
     return {}
-
-
-def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for White, from the players' adjusted ratings `mean`, points.
-
-    Of the ratings alone, as the source measures predictions.
-    """
-    lead = white["mean"] - black["mean"] + params["white_advantage"]
-    return logistic_probabilities(lead, params["draw_margin"])
 
 
 def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Posterior:

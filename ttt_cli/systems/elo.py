@@ -11,8 +11,9 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
-from ttt_cli.inference.logistic import resolve_logistic_margin
-from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.outcome import predict_ratings
+from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, unknown_sd
 from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
@@ -20,7 +21,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
-predict = predict_from_leads
+predict = predict_ratings
 
 Step = Annotated[float, Field(gt=0)]
 

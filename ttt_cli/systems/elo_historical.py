@@ -16,9 +16,10 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
-from ttt_cli.inference.logistic import ELO_SCALE, logistic, resolve_logistic_margin
+from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.outcome import ELO_SCALE, logistic, predict_ratings
 from ttt_cli.inference.scores.balance import Pairs, balance, level
-from ttt_cli.inference.scores.elo_scale import RatingParams, predict_from_leads, unknown_sd
+from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -26,7 +27,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo-historical"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
-predict = predict_from_leads
+predict = predict_ratings
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]

@@ -14,7 +14,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference.differences import evidence_slopes
-from ttt_cli.inference.logistic import resolve_logistic_margin
+from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage

@@ -13,7 +13,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference.differences import evidence_slopes
-from ttt_cli.inference.logistic import ELO_SCALE, resolve_logistic_margin
+from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
 from ttt_cli.inference.scores.filtering import gaussian_filter, whole_periods

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
-from ttt_cli.inference.logistic import foreseen, logistic_probabilities, resolve_logistic_margin
+from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.outcome import log_score, logistic_probabilities
 from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
 from ttt_cli.inference.scores.filtering import gaussian_filter
 from ttt_cli.inference.solver import OnSweep
@@ -43,7 +44,7 @@ def fit(
     advantages = np.array([params.white_advantage, -params.white_advantage])
     ways = logistic_probabilities(advantages, margin)
     shared = ways[0] if timeline.colours else ways.mean(axis=0)
-    evidence = foreseen(np.tile(shared, (timeline.n_games, 1)), timeline.outcome, timeline.weight)
+    evidence = log_score(np.tile(shared, (timeline.n_games, 1)), timeline.outcome, timeline.weight)
     mean, sd = np.full(timeline.n_nodes, params.prior_mean), unknown_sd(timeline.n_nodes)
     if on_sweep:
         on_sweep(1, 0.0, 0.0)

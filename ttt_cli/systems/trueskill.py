@@ -11,11 +11,12 @@ from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
+from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.differences import central_slope
+from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.ep.merged import codes, handicap_places
-from ttt_cli.inference.outcome import draw_share, margin_slope, predict_outcomes, resolve_margin
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
 from ttt_cli.inference.solver import OnSweep
@@ -24,7 +25,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
-predict = predict_outcomes
+predict = outcome.predict
 NUMERIC: Final = ("prior_mean", "prior_sd", "beta", "tau", "draw_margin", "white_advantage")
 
 

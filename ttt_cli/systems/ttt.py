@@ -11,11 +11,12 @@ from typing import Final
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
+from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
+from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
-from ttt_cli.inference.outcome import draw_share, margin_slope, predict_outcomes, resolve_margin
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.solver import OnSweep, iterate
 from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
@@ -24,7 +25,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
-predict = predict_outcomes
+predict = outcome.predict
 
 
 class Params(SkillParams):

@@ -14,11 +14,12 @@ from pydantic import Field, model_validator
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
+from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
+from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
-from ttt_cli.inference.outcome import predict_with_own_margins, typical_margin
 from ttt_cli.inference.params import PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import OnSweep, iterate
@@ -38,11 +39,11 @@ TRAITS: Final = Traits(
         "draw_margin_tau": DRIFT,
     },
 )
+predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps
 NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is flat there, and right to 1e-10
 GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
-predict = predict_with_own_margins
 
 
 class Params(PlayParams):

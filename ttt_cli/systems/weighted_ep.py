@@ -20,17 +20,17 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
+from ttt_cli.inference import outcome
 from ttt_cli.inference.differences import central_slope
+from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.ep.weighted_pool import Pool, Probit
-from ttt_cli.inference.logistic import foreseen
-from ttt_cli.inference.outcome import draw_share, margin_slope, predict_outcomes, resolve_margin
+from ttt_cli.inference.outcome import log_score
 from ttt_cli.inference.params import (
     Beta,
     DrawMargin,
     DrawProbability,
     PriorMean,
     PriorSd,
-    SkillParams,
     WhiteAdvantage,
 )
 from ttt_cli.inference.params import Params as ModelParams
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 NAME: Final = "weighted-ep"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
-predict = predict_outcomes
+predict = outcome.predict
 NUMERIC: Final = ("prior_sd", "beta", "draw_margin", "white_advantage")
 SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
 SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
@@ -161,15 +161,10 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 def _probit(timeline: Timeline, params: Params) -> Probit:
     """The numbers of the model, with the draw margin worked out."""
-    draws = {
-        "beta": params.beta,
-        "draw_margin": params.draw_margin,
-        "draw_probability": params.draw_probability,
-    }
     return Probit(
         prior_sd=params.prior_sd,
         beta=params.beta,
-        margin=resolve_margin(SkillParams().model_copy(update=draws), timeline),
+        margin=resolve_margin(params, timeline),
         advantage=params.white_advantage,
         pull=params.opponents_pull,
         per_year=params.fade_per_year,
@@ -185,7 +180,7 @@ def _foreseen(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean:
     probabilities = predict(params, white, black)
     if not timeline.colours:
         probabilities = (probabilities + predict(params, black, white)[:, ::-1]) / 2.0
-    return foreseen(probabilities, timeline.outcome, timeline.weight)
+    return log_score(probabilities, timeline.outcome, timeline.weight)
 
 
 def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:

@@ -21,24 +21,12 @@ from ttt_cli.histories import Walk
 from ttt_cli.inference.bradley_terry.comparisons import Draws
 from ttt_cli.inference.bradley_terry.laplace import laplace_integral, leave_one_out
 from ttt_cli.inference.bradley_terry.newton import maximise
-from ttt_cli.inference.bradley_terry.ratings import (
-    Deviations,
-    margin_probabilities,
-    own_deviations,
-    started_ratings,
-)
+from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
 from ttt_cli.inference.bradley_terry.whole_history import History
+from ttt_cli.inference.draws import draw_share, logistic_margin_slope, resolve_logistic_margin
 from ttt_cli.inference.elo_unit import logistic_unit
-from ttt_cli.inference.logistic import (
-    ELO_SCALE,
-    EloAdvantage,
-    ExpectedParams,
-    LogisticMargin,
-    logistic_probabilities,
-    resolve_logistic_margin,
-)
-from ttt_cli.inference.outcome import draw_share
-from ttt_cli.inference.params import DrawProbability, PriorMean
+from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities, margin_probabilities
+from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean
 from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
@@ -135,8 +123,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     history = _history(timeline, params, fit.params["draw_margin"])
     slopes = history.slopes(fit.state["rating"])
     share = params.draw_probability or draw_share(timeline)
-    growth = 2.0 * ELO_SCALE / (1.0 - share**2) if share < 1.0 else 0.0
-    return {**slopes, "draw_probability": slopes["draw_margin"] * growth}
+    return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
 
 
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
@@ -172,11 +159,10 @@ def _history(timeline: Timeline, params: Params, margin: float) -> History:
 
 def _margin(params: Params, timeline: Timeline) -> float:
     """The draw margin in points. Raises ConfigError when the games cannot have come from it."""
-    rule = ExpectedParams(draw_margin=params.draw_margin, draw_probability=params.draw_probability)
     if params.draw_margin == 0.0 and params.draws == "halves":
         return 0.0
     try:
-        return resolve_logistic_margin(rule, timeline)
+        return resolve_logistic_margin(params, timeline)
     except ConfigError as error:
         halves = f"{error.hint}, or draws: halves" if params.draw_margin == 0.0 else error.hint
         raise ConfigError(error.message, hint=halves) from error

@@ -21,7 +21,7 @@ from ttt_cli.evaluate.forecast.predict import (
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.inference.ep.weighted_pool import Pool
-from ttt_cli.inference.logistic import ExpectedParams
+from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
 

@@ -15,7 +15,7 @@ from ttt_cli.evaluate.evidence.grid import run_config, storing_points
 from ttt_cli.evaluate.evidence.optimise import NoHeight, Place, Top, Vector, climb
 from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.outcome import draw_share
+from ttt_cli.inference.draws import draw_share
 from ttt_cli.inference.params import ESTIMATE, Params
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint

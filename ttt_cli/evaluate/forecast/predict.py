@@ -19,7 +19,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import Filter
-from ttt_cli.inference.logistic import logistic_margin
+from ttt_cli.inference.draws import logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.systems.registry import Model

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.inference.logistic import ELO_SCALE
+from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]

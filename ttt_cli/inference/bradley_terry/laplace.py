@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
 from ttt_cli.inference.bradley_terry.information import Information
-from ttt_cli.inference.bradley_terry.ratings import margin_probabilities
-from ttt_cli.inference.logistic import ELO_SCALE
+from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]

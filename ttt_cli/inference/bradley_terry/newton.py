@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.fitted import Status
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
 from ttt_cli.inference.bradley_terry.information import Information, Pattern
-from ttt_cli.inference.logistic import ELO_SCALE
+from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.solver import OnSweep
 
 Array = NDArray[np.float64]

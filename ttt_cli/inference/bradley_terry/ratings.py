@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,7 +10,6 @@ from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.bradley_terry.newton import Posterior
-from ttt_cli.inference.logistic import ELO_SCALE, logistic
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -19,13 +17,6 @@ Deviations = Annotated[
     Literal["exact", "own"],
     Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),
 ]
-
-
-def margin_probabilities(lead: Array, margin: float) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for leads (n,) in the model of Rao and Kupper, Elo points."""
-    loss, win = logistic(-lead - margin), logistic(lead - margin)
-    draw = math.expm1(2.0 * margin / ELO_SCALE) * win * loss
-    return np.stack([loss, draw, win], axis=-1)
 
 
 def started_ratings(timeline: Timeline, start: Fit | None) -> Array:

@@ -14,7 +14,7 @@ from ttt_cli.inference.bradley_terry.information import Information
 from ttt_cli.inference.bradley_terry.laplace import Lead, lead_variances, leads_of
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.inference.elo_unit import logistic_unit_growth
-from ttt_cli.inference.logistic import ELO_SCALE
+from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]

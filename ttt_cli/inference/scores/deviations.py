@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.histories import Filter
-from ttt_cli.inference.logistic import ELO_SCALE, ExpectedParams, foreseen, logistic_probabilities
-from ttt_cli.inference.params import PriorMean, PriorSd
+from ttt_cli.inference.outcome import ELO_SCALE, log_score, logistic_probabilities
+from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ def evidence(timeline: Timeline, chain: Filter, advantage: float, margin: float)
     white, black = timeline.game_white, timeline.game_black
     lead = chain.before_mean[white] - chain.before_mean[black] + advantage + timeline.offset
     variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
-    return foreseen(_probabilities(lead, variance, margin), timeline.outcome, timeline.weight)
+    return log_score(_probabilities(lead, variance, margin), timeline.outcome, timeline.weight)
 
 
 def _probabilities(lead: Array, variance: Array, margin: float) -> Array:

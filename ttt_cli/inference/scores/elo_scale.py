@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.inference.logistic import ExpectedParams, logistic_probabilities
-from ttt_cli.inference.params import PriorMean
+from ttt_cli.inference.params import ExpectedParams, PriorMean
 
 Array = NDArray[np.float64]
 Expectation = Annotated[
@@ -24,13 +23,6 @@ class RatingParams(ExpectedParams):
     prior_mean: Annotated[
         PriorMean, Field(description="rating of a player at the first appearance, points")
     ] = 1500.0
-
-
-def predict_from_leads(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points."""
-    return logistic_probabilities(
-        white["mean"] - black["mean"] + params["white_advantage"], params["draw_margin"]
-    )
 
 
 def unknown_sd(nodes: int) -> Array:

@@ -1,7 +1,7 @@
 """Elo's update: a rating moves by K times the surprise, game by game or once a period.
 
 The surprise is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the lead, on
-Elo's scale; outcomes have the probabilities of `ttt_cli.inference.logistic`. Where colours are unknown both are
+Elo's scale; outcomes have the probabilities of `ttt_cli.inference.outcome`. Where colours are unknown both are
 averages over the two colourings of White's advantage.
 """
 
@@ -76,7 +76,7 @@ def _log_logistic(x: float) -> float:
 
 @inner
 def _steeper(lead: float, margin: float) -> float:
-    """The lead at which the rule of draws expects the score that `lead` does (see `ttt_cli.inference.logistic`)."""
+    """The lead at which the rule of draws expects the score that `lead` does (see `ttt_cli.inference.outcome`)."""
     distance = abs(lead) / SCALE
     t = math.exp(margin / SCALE)
     if distance > FAR:

@@ -1,4 +1,4 @@
-"""Who would win: closed forms in plain floats, equal to the models' `predict` and as quick as looking at a run.
+"""Who would win, as quick as looking at a run.
 
 A strength is a row of a run's skills: `mean`, `sd` and the model's further columns (`draw_margin`, ...), points.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
+
+from ttt_cli.inference.gaussian import is_gaussian
+from ttt_cli.inference.gaussian import outcomes as gaussian_outcomes
 
 Strength = Mapping[str, Any]
-
-_COMMON_MARGIN: Final = ("ttt", "trueskill")
-_OWN_MARGINS: Final = ("ttt-d",)
 
 
 class Outcome(NamedTuple):
@@ -51,15 +51,13 @@ def outcomes(
 ) -> list[Outcome]:
     """Probabilities for White, pair by pair. `params` are the run's resolved ones.
 
-    Models whose closed form is not here are asked themselves, which loads them. Raises ConfigError for an unknown one.
+    Systems that are not Gaussian are asked themselves, which loads them. Raises ConfigError for an unknown one.
     """
     if not white:
         return []
-    pairs = zip(white, black, strict=True)
-    if model in _COMMON_MARGIN:
-        return [_common_margin(params, w, b) for w, b in pairs]
-    if model in _OWN_MARGINS:
-        return [_own_margins(params, w, b) for w, b in pairs]
+    if is_gaussian(params):
+        found = (gaussian_outcomes(params, *sides, normal_cdf) for sides in zip(white, black, strict=True))
+        return [Outcome(win, draw, loss) for loss, draw, win in found]
     return _by_the_model(model, params, white, black)
 
 
@@ -68,24 +66,6 @@ def colour_blind(model: str, params: Mapping[str, Any], a: Strength, b: Strength
     as_white, turned = outcomes(model, params, [a, b], [b, a])
     as_black = turned.turned()
     return Outcome(*((w + b) / 2.0 for w, b in zip(as_white, as_black, strict=True)))
-
-
-def _common_margin(params: Mapping[str, Any], white: Strength, black: Strength) -> Outcome:
-    spread = math.sqrt(2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2)
-    lead = white["mean"] - black["mean"] + params.get("white_advantage", 0.0)
-    loss = normal_cdf((-params["draw_margin"] - lead) / spread)
-    win = normal_cdf((lead - params["draw_margin"]) / spread)
-    return Outcome(win, max(1.0 - loss - win, 0.0), loss)
-
-
-def _own_margins(params: Mapping[str, Any], white: Strength, black: Strength) -> Outcome:
-    variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
-    lead = white["mean"] - black["mean"] + params.get("white_advantage", 0.0)
-    win = normal_cdf((lead - black["draw_margin"]) / math.sqrt(variance + black["draw_margin_sd"] ** 2))
-    loss = normal_cdf((-lead - white["draw_margin"]) / math.sqrt(variance + white["draw_margin_sd"] ** 2))
-    draw = max(1.0 - loss - win, 0.0)
-    total = win + draw + loss
-    return Outcome(win / total, draw / total, loss / total)
 
 
 def _by_the_model(
