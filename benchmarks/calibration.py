@@ -77,19 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--density", type=float, nargs="+", default=[1, 3, 10, 30, 100], help="games per player-year"
     )
-    parser.add_argument("--circles", type=int, default=1, help="groups who mostly meet each other")
-    parser.add_argument("--travel", type=float, default=0.1, help="share of games outside the group")
+    parser.add_argument("--clusters", type=int, default=1, help="groups who mostly meet each other")
+    parser.add_argument("--mixing", type=float, default=0.1, help="share of games outside the group")
     parser.add_argument("--beta", type=float, default=480.0)
     parser.add_argument("--tau", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     plan = Plan(
-        players=options.players, years=options.years, growth=0.0, circles=options.circles, travel=options.travel,
+        players=options.players, years=options.years, growth=0.0, clusters=options.clusters, mixing=options.mixing,
         beta=options.beta, tau=options.tau,
     )  # fmt: skip
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}")
     print(
-        f"{options.histories} histories, each of {plan.players} players in {plan.circles} circles, {plan.years} years"
+        f"{options.histories} histories, each of {plan.players} players in {plan.clusters} clusters, {plan.years} years"
     )
     print(_line(*HEADER))
     for density in options.density:

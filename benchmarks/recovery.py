@@ -17,7 +17,7 @@ from ttt_cli.evaluate.evidence.tune import tune
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
 KEYS = ("beta", "tau", "white_advantage")
-HEADER = ("games", "circles", "parameter", "true", "mean", "+-", "spread", "std error", "mean z")
+HEADER = ("games", "clusters", "parameter", "true", "mean", "+-", "spread", "std error", "mean z")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--years", type=int, default=40)
     parser.add_argument("--games", type=int, nargs="+", default=[10_000, 50_000])
     parser.add_argument(
-        "--circles", type=int, nargs="+", default=[1, 20], help="groups who mostly meet each other"
+        "--clusters", type=int, nargs="+", default=[1, 20], help="groups who mostly meet each other"
     )
     parser.add_argument("--beta", type=float, default=400.0)
     parser.add_argument("--tau", type=float, default=50.0)
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{options.histories} histories of {plan.players} players and {plan.years} years")
     print(_line(*HEADER))
     for games in options.games:
-        for circles in options.circles:
-            examine(replace(plan, games=games, circles=circles), options.histories)
+        for clusters in options.clusters:
+            examine(replace(plan, games=games, clusters=clusters), options.histories)
 
 
 def examine(plan: Plan, histories: int) -> None:
@@ -66,7 +66,7 @@ def examine(plan: Plan, histories: int) -> None:
         mean, doubt = value[:, i].mean(), spread[i] / np.sqrt(histories)
         cells = (
             f"{np.mean(density):.1f}",
-            f"{plan.circles}",
+            f"{plan.clusters}",
             key,
             f"{truth[i]:g}",
             f"{mean:.1f}",

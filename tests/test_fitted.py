@@ -104,25 +104,25 @@ STANDS = (
     "elo-historical",
     "spinrad",
     "weighted-ep",
-)  # the rating, where what is foreseen moves on
+)  # the rating, where what is predicted moves on
 
 
 @pytest.mark.parametrize("period", ["year", "month"])
 @pytest.mark.parametrize("model", [name for name in MODULES if name not in STANDS])
 def test_after_the_last_game_a_skill_is_what_the_system_foresees(model, period):
-    """Foreseen as the forecasts do it: from nodes without games, which stand for the period asked for."""
+    """Predicted as the forecasts do it: from nodes without games, which stand for the period asked for."""
     timeline, fit = fit_rows(BUSY, model, period=period)
     step = len(timeline.periods) - 1
     ghosts = [(year, x, y, 1) for year, x, y in ((1871, "a", "b"), (1871, "c", "a"), (1871, "d", "e"))]
     longer = build_timeline(make_games([*BUSY, *ghosts]), period)
     before = load(model)
-    foreseen = before.fit(known_before(longer, step + 1, step + 2), before.Params(**resolved(fit)), EXACT)
+    predicted = before.fit(known_before(longer, step + 1, step + 2), before.Params(**resolved(fit)), EXACT)
     laid_out = spans(timeline, fit, by_player(timeline))
     ended = np.flatnonzero(laid_out.until == OPEN)
     begun = {name: column[ended] for name, column in laid_out.columns.items()}
     number = longer.periods[-1]
     nodes = slice(int(longer.node_start[-2]), int(longer.node_start[-1]))
-    columns = expected(foreseen, nodes)
+    columns = expected(predicted, nodes)
     for chain in fit.chains:
         mean, sd = later_on(begun, chain, number - laid_out.period[ended])
         name = "mean" if chain == "skill" else chain

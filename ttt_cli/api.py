@@ -177,11 +177,7 @@ def _fitted(
 
 
 def _stored(
-    games: Games,
-    timeline: Timeline,
-    fitted: Fit,
-    resolved: Resolved,
-    output: str | os.PathLike[str] | None,
+    games: Games, timeline: Timeline, fitted: Fit, resolved: Resolved, output: str | os.PathLike[str] | None
 ) -> Run:
     if output is None:
         return memory_run(games, timeline, fitted, resolved.config)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.histories import Bridge, Chain
+from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.quantities import bridge_columns, chain_columns
-from ttt_cli.steps import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 Kind = Literal["smoothed", "filtered"]
@@ -38,7 +38,7 @@ class Fit:
     `params` are the resolved numbers (no `auto` left); `chains` holds at least `skill`;
     `trace` has one row per sweep: (largest change of a mean or sd, estimated remaining error), points;
     `log_evidence` is NaN where the model has none; a filter's is the sum of the log probabilities with which each game
-    was foreseen. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
+    was predicted. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
     `notes` are sentences about what the model left out or could not tell, for the user;
     `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`inference/elo_unit.py`);
     `state` is what a further fit of the same timeline may start from.

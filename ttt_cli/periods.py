@@ -9,22 +9,28 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ttt_cli.steps import DAYS_PER_YEAR, STEPS_PER_YEAR
-
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ttt_cli.config.schema import Period
 
-__all__ = ["DAYS_PER_YEAR", "STEPS_PER_YEAR", "label", "period_of"]
-
+DAYS_PER_YEAR: Final = 365.2425
+STEPS_PER_YEAR: Final = {
+    "year": 1.0,
+    "quarter": 4.0,
+    "month": 12.0,
+    "week": DAYS_PER_YEAR / 7.0,
+    "day": DAYS_PER_YEAR,
+}
 _EPOCH: Final = date(1970, 1, 1)
 _EPOCH_WEEKDAY: Final = 3  # 1970-01-01 was a Thursday; Monday is 0
 
 
 def period_of(days: NDArray[np.int32], period: Period) -> NDArray[np.int32]:
     """Period numbers of days since 1970-01-01, same shape."""
+    import numpy as np
+
     if period == "day":
         return days.astype(np.int32)
     if period == "week":

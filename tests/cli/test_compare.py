@@ -19,7 +19,7 @@ from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
 pytestmark = pytest.mark.slow
 
-PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
+PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
 LINES = [
     f"18{50 + i // 10}.0{1 + i % 2}.01,{'abcd'[i % 4]},{'bcda'[i % 4]},{('1-0', '0-1')[i % 3 % 2]}"
     for i in range(40)
@@ -55,7 +55,7 @@ def test_further_tables_follow_for_the_eye(here: Path, capsys: pytest.CaptureFix
     assert main.run(["compare", "ttt", "trueskill", "-f", "table", *asked]) == 0
     out, _ = capsys.readouterr()
     tables = out.split("\n\n")
-    assert "games foreseen, " in tables[0]
+    assert "games predicted, " in tables[0]
     assert [table.splitlines()[0] for table in tables[1:]] == [
         "by decade", "by experience", "calibration of White's score",
     ]  # fmt: skip
@@ -74,10 +74,10 @@ def test_games_may_come_from_files(here: Path, capsys: pytest.CaptureFixture[str
     (here / "two.csv").write_text("\n".join(["date,white,black,result", *LINES[20:]]))
     arguments = ["compare", "trueskill", "--games", "one.csv", "--games", "two.csv"]
     assert main.run([*arguments, "--test-from", "1851-02", "-s", "data.period=month", "-f", "table"]) == 0
-    assert "25 of 40 games foreseen, 1851-02 to 1853-02" in capsys.readouterr().out
+    assert "25 of 40 games predicted, 1851-02 to 1853-02" in capsys.readouterr().out
 
 
-def test_tuned_configs_are_written_and_foresee_as_well(
+def test_tuned_configs_are_written_and_predict_as_well(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--test-from", "1856", "-f", "json"]
@@ -136,14 +136,14 @@ def test_a_signal_shows_the_systems_that_are_done(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    foresee = Forecaster.foresee
+    predict = Forecaster.predict
 
     def interrupted(forecaster: Forecaster, *args: int) -> object:
         if forecaster.model.NAME == "glicko":
             signal.raise_signal(number)
-        return foresee(forecaster, *args)
+        return predict(forecaster, *args)
 
-    monkeypatch.setattr(Forecaster, "foresee", interrupted)
+    monkeypatch.setattr(Forecaster, "predict", interrupted)
     assert main.run(["compare", "elo", "glicko", "-f", "json"]) == 128 + number
     out, err = capsys.readouterr()
     assert [(row["system"], row["note"]) for row in json.loads(out)] == [
@@ -199,7 +199,7 @@ def test_systems_without_evidence_cannot_be_tuned_by_it(
     assert "spinrad has no evidence; it is judged by what it predicts" in capsys.readouterr().out
 
 
-def test_winners_named_first_are_told_and_foresee_nothing(
+def test_winners_named_first_are_told_and_predict_nothing(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs = [(a, b) for a in range(5) for b in range(5) if a != b]

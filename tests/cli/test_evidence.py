@@ -14,7 +14,6 @@ import pytest
 
 from tests.support.handmade import RECORDS, games_of, written
 from ttt_cli.api import fit
-from ttt_cli.cli import evidence as module
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
@@ -35,7 +34,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttt_cli.cli.terminal.console.on_terminal", lambda: True)
-    monkeypatch.setattr(module, "on_terminal", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
 
 

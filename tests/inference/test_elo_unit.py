@@ -102,7 +102,7 @@ def test_games_are_foreseen_with_the_handicap_in_the_same_points(name):
     by_handicap, by_advantage = (
         Forecaster(
             build_timeline(make_games(rows)), module, module.Params(**given, **also), SolverConfig()
-        ).foresee(0, 1)
+        ).predict(0, 1)
         for rows, also in ((at_odds(ROWS, 200.0), {}), (ROWS, {"white_advantage": advantage}))
     )
     assert by_handicap == pytest.approx(by_advantage, abs=1e-9)

@@ -169,7 +169,7 @@ def test_many_games_of_a_period_count_no_more_than_the_limit():
 
 
 def test_before_their_games_players_have_what_they_left():
-    """The future changes nothing, nodes without games foresee, and probabilities sum to one."""
+    """The future changes nothing, nodes without games predict, and probabilities sum to one."""
     timeline, fit = fit_rows(ROWS, "elo", **WORLD)
     known = elo.fit(known_before(timeline, 2, 3), elo.Params(**WORLD), SolverConfig())
     before = fit.chains["skill"].before_mean

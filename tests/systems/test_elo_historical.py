@@ -107,7 +107,7 @@ def test_a_perfect_score_has_a_value():
     assert found["a", 1900] - found["b", 1900] == pytest.approx(400 * np.log10(11), abs=1e-6)
 
 
-def test_what_it_foresees_where_there_are_no_games():
+def test_what_it_predict_where_there_are_no_games():
     timeline, whole = fit_rows(BUSY, "elo-historical", **WORLD)
     params = elo_historical.Params(smoothing=0.5, **WORLD)
     steps = len(timeline.periods)
@@ -133,8 +133,8 @@ def test_no_games_at_all():
     assert len(fit.mean) == 0
     assert fit.status.converged
     timeline, _ = fit_rows(BUSY, "elo-historical", **WORLD)
-    foreseen = elo_historical.fit(known_before(timeline, 0, 4), elo_historical.Params(), SolverConfig())
-    assert set(foreseen.mean) == {1500.0}
+    predicted = elo_historical.fit(known_before(timeline, 0, 4), elo_historical.Params(), SolverConfig())
+    assert set(predicted.mean) == {1500.0}
 
 
 def test_stopped_early_it_says_so():

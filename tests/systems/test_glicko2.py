@@ -98,7 +98,7 @@ def test_it_equals_its_plain_twin(rows, change):
 
 
 def test_surprises_raise_the_volatility():
-    """And results as foreseen lower it; with no change allowed it stays."""
+    """And results as predicted lower it; with no change allowed it stays."""
     from ttt_cli.kernels.scores.glicko2 import new_volatility
 
     low, high = new_volatility(0.06, 0.0, 2.0, 0.5), new_volatility(0.06, 30.0, 2.0, 0.5)

@@ -44,7 +44,7 @@ def test_everybody_is_equal_whatever_happened():
     assert np.array_equal(chain.before_mean, fit.mean)
 
 
-def test_it_foresees_the_share_of_draws_and_halves_the_rest():
+def test_it_predict_the_share_of_draws_and_halves_the_rest():
     _, fit = fit_rows(ROWS, "naive")
     for white, black in ((1500.0, 1500.0), (2500.0, 1500.0)):
         assert predicted(fit, 2, white, black) == pytest.approx(np.tile([5 / 18, 4 / 9, 5 / 18], (2, 1)))

@@ -104,7 +104,7 @@ def test_a_weight_is_so_many_games_in_a_row():
     assert once == pytest.approx(thrice, abs=1e-12)
 
 
-def test_what_it_foresees_where_there_are_no_games():
+def test_what_it_predict_where_there_are_no_games():
     """Players go on with what the last run forwards left them."""
     timeline, whole = fit_rows(ROWS, "spinrad", **WORLD)
     params = spinrad.Params(k=16, rounds=1, **WORLD)

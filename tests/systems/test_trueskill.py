@@ -41,20 +41,20 @@ def test_a_sequence_equals_updates_by_hand():
     rows = [(1900, "a", "b", 2), (1900, "b", "a", 1), (1903, "a", "b", 0)]
     timeline, fit = fit_rows(rows, "trueskill", beta=300, tau=80, draw_margin=120)
     belief = {"a": (1200.0, 400.0**2), "b": (1200.0, 400.0**2)}
-    foreseen, last = 0.0, 1900
+    predicted, last = 0.0, 1900
     for year, white, black, outcome in rows:
         belief = {name: (m, v + 80**2 * (year - last)) for name, (m, v) in belief.items()}
         last = year
         (mw, vw), (mb, vb) = belief[white], belief[black]
         total = vw + vb + 2 * 300**2
         mean, var, log_mass = tilted(mw - mb, total, outcome - 1, 120)
-        foreseen += log_mass
+        predicted += log_mass
         for name, m, v, sign in ((white, mw, vw, 1), (black, mb, vb, -1)):
             belief[name] = m + sign * v / total * (mean - mw + mb), v - v * v / total * (1 - var / total)
     found = skills(timeline, fit)
     for name in "ab":
         assert found[name, 1903] == pytest.approx((belief[name][0], math.sqrt(belief[name][1])), abs=1e-8)
-    assert fit.log_evidence == pytest.approx(foreseen, abs=1e-10)
+    assert fit.log_evidence == pytest.approx(predicted, abs=1e-10)
 
 
 def test_order_inside_a_year_is_as_given_or_as_the_seed_says():

@@ -147,7 +147,7 @@ def test_the_gradient_is_the_slope_of_the_evidence(colours):
 
 
 def test_leave_one_out_is_near_the_real_thing():
-    """Each game foreseen by a fit of all others, integrated over its lead with the whole covariance."""
+    """Each game predicted by a fit of all others, integrated over its lead with the whole covariance."""
     rows = [row[:4] for row in random_rows(9, games=40)]
     numbers = {"tau": 40, "virtual_draws": 2.0, "margin": 100}
     total = 0.0

@@ -23,9 +23,9 @@ from ttt_cli.timeline import build_timeline
 
 SAMPLE = Path(__file__).parents[2] / "sample_pgn" / "classics.pgn"
 PLANS: dict[str, dict[str, Any]] = {
-    "weak ties": {"games": 4000, "players": 400, "years": 40, "circles": 20, "travel": 0.01, "seed": 1},
-    "many nodes": {"games": 20_000, "players": 10_000, "years": 40, "circles": 200, "seed": 1},
-    "many games": {"games": 20_000, "players": 60, "years": 10, "circles": 1, "seed": 1},
+    "weak ties": {"games": 4000, "players": 400, "years": 40, "clusters": 20, "mixing": 0.01, "seed": 1},
+    "many nodes": {"games": 20_000, "players": 10_000, "years": 40, "clusters": 200, "seed": 1},
+    "many games": {"games": 20_000, "players": 60, "years": 10, "clusters": 1, "seed": 1},
 }
 SWEEP = {"ttt": ttt, "ttt-d": ttt_d}
 ONE_THREAD = SolverConfig(threads=1)

@@ -6,23 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.options import (
-    format_option,
-    output_option,
-    run_option,
-    set_option,
-    verbosity_options,
-    waiting_option,
-)
+from ttt_cli.cli import options
 from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import emit, on_terminal, say
+from ttt_cli.cli.terminal.console import say
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.evidence.grid import EvidenceGrid
     from ttt_cli.runs.run import Run
-
-NOT_CONVERGED = 4
 
 
 @click.command("evidence")
@@ -35,25 +25,18 @@ NOT_CONVERGED = 4
 )
 @click.option("--from", "since", metavar="YEAR", help="The first period to score; default the run's first.")
 @click.option("--every", type=click.IntRange(min=1), help="Fit again after so many periods; default 1.")
-@set_option
-@run_option
-@format_option
-@output_option
-@waiting_option
-@verbosity_options
-@click.pass_context
+@options.set_option
+@options.waiting_option
+@options.asking_in_points
 def command(
-    context: click.Context,
+    asked: options.Asked,
     grid: str | None,
     jobs: int | None,
     scores: bool,
     since: str | None,
     every: int | None,
     overrides: tuple[str, ...],
-    run: str | None,
-    fmt: str | None,
-    out: str,
-) -> None:
+) -> int:
     """The log-evidence of a run beside the naive model, or its surface over a grid of parameters.
 
     The leave-one-out score stands beside it, with --scores the prequential ones too (docs/evidence.md).
@@ -64,27 +47,26 @@ def command(
         raise click.UsageError("--from and --every go with --scores")
     if scores and grid is not None:
         raise click.UsageError("--scores and --grid do not go together")
-    opened = asked_run(run)
+    run = asked.open(titled=False)
     if grid is None:
         if jobs is not None or overrides:
             raise click.UsageError("--jobs and -s go with --grid")
-        context.exit(_report(opened, scores, since, every or 1, fmt, out))
-    found = _compute(opened, grid, overrides, jobs)
-    context.exit(_show(found, fmt, out))
+        return _report(asked, run, scores, since, every or 1)
+    return _show(asked, _compute(run, grid, overrides, jobs))
 
 
-def _report(run: Run, scores: bool, since: str | None, every: int, fmt: str | None, out: str) -> int:
+def _report(asked: options.Asked, run: Run, scores: bool, since: str | None, every: int) -> int:
     from ttt_cli.views.evidence.report import evidence_report
 
     report, converged = evidence_report(run.meta), run.meta.converged
     if scores:
         from ttt_cli.evaluate.forecast.scores import prequential
-        from ttt_cli.views.evidence.scores import with_scores
+        from ttt_cli.views.evidence.report import with_scores
 
         found = prequential(run, since, every, progress=progress())
         report, converged = with_scores(report, found), converged and found.converged
-    emit(report, fmt, out=out)
-    return 0 if converged else NOT_CONVERGED
+    asked.show(report)
+    return 0 if converged else options.NOT_CONVERGED
 
 
 def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> EvidenceGrid:
@@ -105,17 +87,17 @@ def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) 
         raise
 
 
-def _show(grid: EvidenceGrid, fmt: str | None, out: str) -> int:
+def _show(asked: options.Asked, grid: EvidenceGrid) -> int:
     from ttt_cli.cli.terminal.heatmap import draw_surface
-    from ttt_cli.views.evidence.report import evidence_surface, surface_rows
+    from ttt_cli.views.evidence.surface import evidence_surface, surface_rows
 
     surface = evidence_surface(grid)
-    if not (fmt is None and out == "-" and on_terminal() and draw_surface(surface)):
-        emit(surface_rows(surface), fmt, out=out)
+    if not (asked.fmt is None and asked.titled and draw_surface(surface)):
+        asked.show(surface_rows(surface))
         say(f"the best of {len(grid.points):,}: {surface.best_words}")
     if surface.edges:
         say("the best point lies on the edge of the grid", f"hint: try {', '.join(surface.edges)}")
     missed = sum(not point.converged for point in grid.points)
     if missed:
         say(f"{missed:,} of {len(grid.points):,} points did not converge")
-    return NOT_CONVERGED if missed else 0
+    return options.NOT_CONVERGED if missed else 0

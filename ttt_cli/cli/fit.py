@@ -6,34 +6,31 @@ from pathlib import Path
 
 import click
 
-from ttt_cli.cli.options import format_option, reading_options, verbosity_options, waiting_option
+from ttt_cli.cli import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import NORMAL, VERBOSE, emit, say, voice
 
-NOT_CONVERGED = 4
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
 
 
 @click.command("fit")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@reading_options
+@options.reading_options
 @click.option(
     "-o", "--output", "output", metavar="RUN", help="The run to write; - streams the skills instead."
 )
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
-@format_option
-@waiting_option
-@verbosity_options
-@click.pass_context
+@options.format_option
+@options.waiting_option
+@options.verbosity_options
 def command(
-    context: click.Context,
     files: tuple[str, ...],
     config: str | None,
     overrides: tuple[str, ...],
     output: str | None,
     start: str | None,
     fmt: str | None,
-) -> None:
+) -> int:
     """Read games from each FILE (PGN or CSV, - for stdin), infer every player's skill, write a run.
 
     The run is named after the first FILE: ttt fit games.pgn writes games.ttt here. A summary goes to standard
@@ -48,9 +45,8 @@ def command(
     from ttt_cli.runs.destination import check_destination
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.writing import writing
-    from ttt_cli.views.export import table_rows
-    from ttt_cli.views.ingest.doubts import doubt_lines
-    from ttt_cli.views.ingest.summary import found_lines, reading_lines
+    from ttt_cli.views.ingest.summary import found_lines, reading_lines, warning_lines
+    from ttt_cli.views.run import table_rows
 
     resolved = api.configure(config, overrides)
     place = None if output == "-" else Path(output or default_output(files[0]))
@@ -61,14 +57,14 @@ def command(
         near = None if start is None else open_run(start, scale=["points"])
         games = read_games(files, data, progress=progress())
         if voice.level >= NORMAL:
-            say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE), *doubt_lines(games))
+            say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE), *warning_lines(games))
         run = api.fit(games, resolved, output=place, start=near, progress=progress())
     say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:
         say(f"{place} written")
     else:
         emit(table_rows(run, "skills"), fmt)
-    context.exit(0 if run.meta.converged else NOT_CONVERGED)
+    return 0 if run.meta.converged else options.NOT_CONVERGED
 
 
 def default_output(source: str) -> str:

@@ -10,14 +10,14 @@ import click
 
 from ttt_cli.cli.options import format_option, output_option, reading_options, verbosity_options
 from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import emit, on_terminal, say, width
+from ttt_cli.cli.terminal.console import check_place, emit, is_titled, say, width, write
 from ttt_cli.files import real_place
 from ttt_cli.views.ingest.games import HEADINGS, MOST
+from ttt_cli.views.rows import speaks_unicode
 
 if TYPE_CHECKING:
     from ttt_cli.errors import DataError
-    from ttt_cli.games.records import Records
-    from ttt_cli.views.ingest.games import Eye, Report
+    from ttt_cli.views.ingest.games import Report
 
 
 @click.command("games")
@@ -49,9 +49,9 @@ def command(
     fmt: str | None,
     out: str,
 ) -> None:
-    """Read each FILE as `ttt fit` would, and tell what is there: records, dates, players, groups, duplicates.
+    """Read each FILE as `ttt fit` would, and report what is there: records, dates, players, groups, duplicates.
 
-    On a terminal the account is a row of small tables, with -f json one object, else rows of section, row, key and
+    On a terminal the report is a row of small tables, with -f json one object, else rows of section, row, key and
     value; --only SECTION gives one section as a table of its own. A file in which nothing can be used is reported
     like any other, with a warning. --list gives the records as they were taken:
 
@@ -69,9 +69,11 @@ def command(
     on_unusable = None if data.strict else _warn
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:
-        _show_list(records, everything, fmt, out)
+        from ttt_cli.views.ingest.listing import record_rows
+
+        emit(record_rows(records, everything=everything), fmt, out=out)
         return
-    tables = _as_tables(fmt, out)
+    tables = fmt == "table" or is_titled(fmt, out)
     report = Report(records, top if top or only else MOST, short=tables)
     if suggest != "-":
         _show(report, only, tables, fmt, out)
@@ -101,30 +103,16 @@ def _check_places(files: tuple[str, ...], places: tuple[str | None, ...]) -> Non
             continue
         if real_place(Path(place)) in read:
             raise click.UsageError(f"{place} is read: it cannot be written as well")
-        if Path(place).is_dir() or not Path(place).parent.is_dir():
-            what = "is a folder" if Path(place).is_dir() else "no such folder"
-            raise click.UsageError(f"{place} cannot be written: {what}")
+        check_place(place)
 
 
 def _warn(error: DataError) -> None:
     say(f"warning: {error}", "hint: --list --all lists them")
 
 
-def _show_list(records: Records, everything: bool, fmt: str | None, out: str) -> None:
-    from ttt_cli.views.ingest.listing import record_rows
-
-    emit(record_rows(records, everything=everything), fmt, out=out)
-
-
-def _as_tables(fmt: str | None, out: str) -> bool:
-    """Whether the eye is to read what is shown."""
-    return fmt == "table" or (fmt is None and out == "-" and on_terminal())
-
-
 def _show(report: Report, only: str | None, tables: bool, fmt: str | None, out: str) -> None:
     if tables:
-        eye = _eye()
-        shown = [report.table(only, eye)] if only else report.tables(eye)
+        shown = [report.table(only, _bar)] if only else report.tables(_bar)
         for number, rows in enumerate(shown):
             if number:
                 click.echo()
@@ -137,32 +125,21 @@ def _show(report: Report, only: str | None, tables: bool, fmt: str | None, out: 
         emit(report.long(), fmt, out=out)
 
 
-def _eye() -> Eye:
-    from ttt_cli.views.blocks import bar
-    from ttt_cli.views.formats import speaks_unicode
-    from ttt_cli.views.ingest.games import Eye
+def _bar(value: float, largest: float) -> str:
+    from ttt_cli.views.text_charts import bar
 
     room = max(min(width() - 40, 60), 10)
-    ascii_only = not speaks_unicode(sys.stdout)
-    return Eye(lambda value, largest: bar(value, largest, room, ascii_only=ascii_only))
+    return bar(value, largest, room, ascii_only=not speaks_unicode(sys.stdout))
 
 
 def _write_suggestions(report: Report, place: str) -> None:
-    from ttt_cli.errors import RunError
-    from ttt_cli.files import replacing
     from ttt_cli.games.players.suggest import alias_lines
 
-    account = report.account
-    lines = list(alias_lines(account.games, account.suspects.pairs))
+    findings = report.findings
+    lines = list(alias_lines(findings.games, findings.suspects.pairs))
     text = "".join(f"{line}\n" for line in lines)
-    if place == "-":
-        click.echo(text, nl=False)
+    if not write(text, place):
         return
-    try:
-        with replacing(Path(place)) as temporary:
-            temporary.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise RunError(f"cannot be written: {error.strerror or error}", where=place) from error
     count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
     what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
     comments = f", {doubtful:,} of them as comments" if doubtful else ""

@@ -14,9 +14,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
-from ttt_cli.cli.asked import tell_run
 from ttt_cli.cli.terminal.bars import WaitBar
-from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, say, voice
+from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.signals import exit_code, unwinding
 from ttt_cli.cli.terminal.streams import UNWRITABLE, flush_output, give_up, prepare_home, prepare_streams
 from ttt_cli.errors import OutputError, TttError, nearest
@@ -137,30 +136,30 @@ def _interrupted(number: int) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Tell what went wrong, and give the exit code."""
+    """Report what went wrong, and give the exit code."""
     match error:
         case click.Abort() if not isinstance(error.__cause__, EOFError):
             return _interrupted(signal.SIGINT)
         case click.ClickException():
-            return _tell_usage(error)
+            return _report_usage(error)
         case BrokenPipeError():
             return BROKEN_PIPE
         case OSError() if error.filename is None and error.errno in UNWRITABLE:
             give_up(sys.stdout)
-            _tell(f"ttt: output cannot be written: {error.strerror}", None)
+            _report(f"ttt: output cannot be written: {error.strerror}", None)
             return OutputError.exit_code
         case TttError():
-            tell_run()
-            _tell(str(error) if error.where else f"ttt: {error}", error.hint)
+            report_run()
+            _report(str(error) if error.where else f"ttt: {error}", error.hint)
             return error.exit_code
-    return _tell_unexpected(error)
+    return _report_unexpected(error)
 
 
-def _tell(message: str, hint: str | None) -> None:
+def _report(message: str, hint: str | None) -> None:
     say(message, *([f"hint: {hint}"] if hint else []), level=QUIET)
 
 
-def _tell_usage(error: click.ClickException) -> int:
+def _report_usage(error: click.ClickException) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         say(error.format_message(), level=QUIET)
         return error.exit_code
@@ -168,13 +167,13 @@ def _tell_usage(error: click.ClickException) -> int:
     if isinstance(error, click.UsageError) and error.ctx is not None:
         path = error.ctx.command_path
     hint = getattr(error, "hint", None) or f"`{path} --help` tells more"
-    _tell(f"{path}: {error.format_message()}", hint)
+    _report(f"{path}: {error.format_message()}", hint)
     return error.exit_code
 
 
-def _tell_unexpected(error: Exception) -> int:
+def _report_unexpected(error: Exception) -> int:
     if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
         say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
     message = str(error).partition("\n")[0]
-    _tell(f"ttt: unexpected {type(error).__name__}: {message}", "with -v, or TTT_DEBUG=1, it says where")
+    _report(f"ttt: unexpected {type(error).__name__}: {message}", "with -v, or TTT_DEBUG=1, it says where")
     return 1

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import reduce, wraps
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
-from ttt_cli.cli.terminal.console import FORMATS, QUIET, VERBOSE, say, voice
+from ttt_cli.cli.terminal.console import FORMATS, QUIET, VERBOSE, emit, is_titled, report_run, say, voice
 from ttt_cli.errors import nearest
 from ttt_cli.reading.batches import EVENT_SETS
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+    from ttt_cli.views.rows import Rows
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
+NOT_CONVERGED: Final = 4  # the exit code of a command whose result is there, but not as exact as asked for
 READERS: Final = ("scan", "chess")
 _COUNT: Final = click.IntRange(min=0)
 _SEVERAL: Final = {"metavar": "NAME", "multiple": True}
@@ -116,22 +121,73 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
 
 def verbosity_options(command: Command) -> Command:
     """-q and -v: how much is said on standard error (`console.say`); the command itself does not see them."""
-    command = click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        expose_value=False,
-        callback=_sets(VERBOSE),
-        help="Say more; show where an unexpected error arose.",
-    )(command)
-    return click.option(
-        "-q",
-        "--quiet",
-        is_flag=True,
-        expose_value=False,
-        callback=_sets(QUIET),
-        help="Say nothing but errors.",
-    )(command)
+    quiet, verbose = (
+        click.option(*names, is_flag=True, expose_value=False, callback=_sets(level), help=text)
+        for names, level, text in (
+            (("-q", "--quiet"), QUIET, "Say nothing but errors."),
+            (("-v", "--verbose"), VERBOSE, "Say more; show where an unexpected error arose."),
+        )
+    )
+    return quiet(verbose(command))
+
+
+class Asked:
+    """The run that a command asks, and where and in which form its answer goes."""
+
+    def __init__(self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
+        self.run, self._scale, self.fmt, self.out = run, scale, fmt, out
+        self.titled = is_titled(fmt, out)
+
+    def open(self, *, titled: bool = True) -> Run:
+        """Open the run. `titled`: for a table whose title names it, with a warning if it had not converged."""
+        run = asked_run(self.run, self._scale, titled=titled and self.titled)
+        if titled and not run.meta.converged:
+            say(
+                f"{run.name}: this fit had not converged, its skills may be off by more than it was asked for"
+            )
+        return run
+
+    def show(self, rows: Rows, *more: Rows) -> None:
+        """Show or write a table; below it, on a terminal, those of `more` that are not empty."""
+        emit(rows, self.fmt, out=self.out)
+        for table in more if self.titled else ():
+            if table.rows:
+                click.echo()
+                emit(table, "table")
+
+
+def _asking(*given: Decorator[Any]) -> Decorator[Any]:
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(
+            *args: Any, run: str | None, fmt: str | None, out: str, scale: tuple[str, ...] = (), **values: Any
+        ) -> Any:
+            return command(*args, asked=Asked(run, scale, fmt, out), **values)
+
+        return reduce(lambda inner, option: option(inner), reversed(given), wrapped)  # type: ignore[return-value]
+
+    return decorate
+
+
+# -r, --scale (or not), -f, -o, -q and -v: the command sees them as `asked`
+asking_options = _asking(run_option, scale_option, format_option, output_option, verbosity_options)
+asking_in_points = _asking(run_option, format_option, output_option, verbosity_options)
+
+
+def asked_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
+    """Open the run that is meant; unless it was named here, say which one answers.
+
+    `titled`: the title of what is shown will say it; if it comes to an error instead, that does.
+    """
+    from ttt_cli.runs.run import open_run
+
+    run = open_run(path, scale)
+    if path is None:
+        meta = run.meta
+        voice.run = f"{run.name}: {meta.games:,} games {meta.first}-{meta.last}"
+        if not titled:
+            report_run()
+    return run
 
 
 def waiting_option(command: Command) -> Command:

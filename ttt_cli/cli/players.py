@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
-from ttt_cli.cli.terminal.console import emit, is_titled
+from ttt_cli.cli.options import Asked, asking_options
 
 
 @click.command("players")
@@ -15,21 +13,14 @@ from ttt_cli.cli.terminal.console import emit, is_titled
 @click.option("--to", "until", type=int, metavar="YEAR", help="Only who played in or before this year.")
 @click.option("--min-games", type=click.FloatRange(min=0), default=0, help="Only with so many games in all.")
 @click.option("-n", "--number", type=click.IntRange(min=0), default=0, help="So many; default 0, all.")
-@run_option
-@scale_option
-@format_option
-@output_option
-@verbosity_options
+@asking_options
 def command(
+    asked: Asked,
     pattern: tuple[str, ...],
     since: int | None,
     until: int | None,
     min_games: float,
     number: int,
-    run: str | None,
-    scale: tuple[str, ...],
-    fmt: str | None,
-    out: str,
 ) -> None:
     """The players of a run, those with most games first: years, games and peak.
 
@@ -38,5 +29,5 @@ def command(
     from ttt_cli.views.players.listing import players_rows
 
     limits = {"since": since, "until": until, "number": number or None}
-    with asked_run(run, scale, titled=is_titled(fmt, out)) as opened:
-        emit(players_rows(opened, " ".join(pattern), min_games=min_games, **limits), fmt, out=out)
+    with asked.open() as run:
+        asked.show(players_rows(run, " ".join(pattern), min_games=min_games, **limits))

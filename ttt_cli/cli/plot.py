@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.options import eligible_options, run_option, scale_option, verbosity_options
+from ttt_cli.cli.options import asked_run, eligible_options, run_option, scale_option, verbosity_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
@@ -23,14 +22,14 @@ KINDS = ("skills", "games", "evidence", "top", "calibration")
     default="skills",
     show_default=True,
     help="Skill curves; games per year; the stored evidence grid; the mean of the top through time; "
-    "whether what was foreseen came true.",
+    "whether what was predicted came true.",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
 )
 @eligible_options
-@click.option("--since", metavar="YEAR", help="Games foreseen from then on (calibration); default all.")
+@click.option("--since", metavar="YEAR", help="Games predicted from then on (calibration); default all.")
 @click.option(
     "--every",
     type=click.IntRange(min=1),
@@ -77,15 +76,8 @@ def command(
     opened = asked_run(run, scale)
     beside = open_run(other, scale) if other else None
     figure = make_figure(
-        opened,
-        kind,
-        names,
-        other=beside,
-        count=number,
-        limits=eligible(opened, **limits),
-        since=since,
-        every=every,
-        progress=progress(),
-    )
+        opened, kind, names, other=beside, count=number, limits=eligible(opened, **limits), since=since,
+        every=every, progress=progress(),
+    )  # fmt: skip
     say(*figure.notes)
     save_figure(figure, out, fmt)

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.options import eligible_options, run_option, scale_option, verbosity_options
-from ttt_cli.cli.terminal.figures import write_bytes
+from ttt_cli.cli.options import asked_run, eligible_options, run_option, scale_option, verbosity_options
+from ttt_cli.cli.terminal.console import say, write
 
 
 @click.command("report")
@@ -32,4 +31,5 @@ def command(out: str, limits: dict[str, Any], run: str | None, scale: tuple[str,
     from ttt_cli.views.report.page import report_page
 
     opened = asked_run(run, scale)
-    write_bytes(report_page(opened, eligible(opened, **limits)).encode(), out)
+    if write(report_page(opened, eligible(opened, **limits)).encode(), out):
+        say(f"{out} written")

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.options import (
-    eligible_options,
-    format_option,
-    output_option,
-    run_option,
-    scale_option,
-    verbosity_options,
-)
-from ttt_cli.cli.terminal.console import emit, is_titled, say
+from ttt_cli.cli.options import Asked, asking_options, eligible_options
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -31,12 +22,9 @@ if TYPE_CHECKING:
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @click.option("-n", "--number", type=click.IntRange(min=0), default=20, help="So many; default 20, 0 all.")
 @eligible_options
-@run_option
-@scale_option
-@format_option
-@output_option
-@verbosity_options
+@asking_options
 def command(
+    asked: Asked,
     at: str | None,
     peak: bool,
     years: int | None,
@@ -44,10 +32,6 @@ def command(
     each: bool,
     number: int,
     limits: dict[str, Any],
-    run: str | None,
-    scale: tuple[str, ...],
-    fmt: str | None,
-    out: str,
 ) -> None:
     """The ranking of a period, of peaks, or the number one of every period.
 
@@ -58,21 +42,17 @@ def command(
     from ttt_cli.views.rankings.eligible import eligible
 
     _check(at, peak or years is not None, leaders, each, limits["active"] is not None)
-    with asked_run(run, scale, titled=is_titled(fmt, out)) as opened:
-        if not opened.meta.converged:
-            say(
-                f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for"
-            )
-        asked = eligible(opened, **limits)
+    with asked.open() as run:
+        chosen = eligible(run, **limits)
         if leaders:
-            rows = _leaders(opened, asked, each)
+            rows = _leaders(run, chosen, each)
         elif peak or years:
-            rows = _peaks(opened, asked, years, number or None)
+            rows = _peaks(run, chosen, years, number or None)
         else:
             from ttt_cli.views.rankings.top import ranking
 
-            rows = ranking(opened, at, asked, number or None)
-    emit(rows, fmt, out=out)
+            rows = ranking(run, at, chosen, number or None)
+    asked.show(rows)
 
 
 def _check(at: str | None, peaks: bool, leaders: bool, each: bool, activity: bool) -> None:

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.options import set_option, verbosity_options, waiting_option
+from ttt_cli.cli.options import NOT_CONVERGED, set_option, verbosity_options, waiting_option
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import VERBOSE, say, voice
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import DataConfig
     from ttt_cli.games.extend import Extended
-
-NOT_CONVERGED = 4
 
 
 @click.command("update")
@@ -26,16 +24,14 @@ NOT_CONVERGED = 4
 @click.option("--dedupe", is_flag=True, help="Leave out games that seem to be in RUN already.")
 @waiting_option
 @verbosity_options
-@click.pass_context
 def command(
-    context: click.Context,
     run: str,
     files: tuple[str, ...],
     overrides: tuple[str, ...],
     output: str | None,
     again: bool,
     dedupe: bool,
-) -> None:
+) -> int:
     """Add the games of each FILE to those of RUN and infer all skills anew, from where they stood.
 
     The result is that of `ttt fit` on all files together with the config of RUN, whose own files need not be there any
@@ -66,7 +62,7 @@ def command(
             before, *files, output=output, overrides=overrides, again=again, on_read=tell, progress=progress()
         )
     say(*found_lines(after.meta), f"{after.path} written")
-    context.exit(0 if after.meta.converged else NOT_CONVERGED)
+    return 0 if after.meta.converged else NOT_CONVERGED
 
 
 def _repeats_line(extended: Extended) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ttt_cli.cli.asked import asked_run
-from ttt_cli.cli.options import format_option, output_option, run_option, scale_option, verbosity_options
-from ttt_cli.cli.terminal.console import emit, is_titled, say
+from ttt_cli.cli.options import Asked, asking_options
+from ttt_cli.cli.terminal.console import say
 
 
 @click.command("versus")
@@ -16,22 +15,9 @@ from ttt_cli.cli.terminal.console import emit, is_titled, say
 @click.option("--at-b", metavar="PERIOD", help="B's period; or peak.")
 @click.option("--games", type=click.IntRange(1, 500), metavar="N", help="A match of N games, too.")
 @click.option("--record", is_flag=True, help="Instead, their own games by period and colour.")
-@run_option
-@scale_option
-@format_option
-@output_option
-@verbosity_options
+@asking_options
 def command(
-    a: str,
-    b: str,
-    at: str | None,
-    at_b: str | None,
-    games: int | None,
-    record: bool,
-    run: str | None,
-    scale: tuple[str, ...],
-    fmt: str | None,
-    out: str,
+    asked: Asked, a: str, b: str, at: str | None, at_b: str | None, games: int | None, record: bool
 ) -> None:
     """What a game between A and B promises, and the record of those they played.
 
@@ -41,12 +27,9 @@ def command(
     """
     from ttt_cli.views.players.versus import versus_view
 
-    opened = asked_run(run, scale, titled=is_titled(fmt, out))
-    view = versus_view(opened, a, b, at=at, at_b=at_b, games=games)
+    view = versus_view(asked.open(), a, b, at=at, at_b=at_b, games=games)
     say(*view.notes)
-    if not opened.meta.converged:
-        say(f"{opened.name}: this fit had not converged, its skills may be off by more than it was asked for")
-    emit(view.record if record else view.report, fmt, out=out)
-    if not record and is_titled(fmt, out) and view.record.rows:
-        click.echo()
-        emit(view.record, "table")
+    if record:
+        asked.show(view.record)
+    else:
+        asked.show(view.report, view.record)

@@ -1,9 +1,12 @@
-"""The values of a config, each with the place where it was written."""
+"""The values of a config, each with the place where it was written, and what all its sections have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 KeyPath = tuple[str | int, ...]
 
@@ -45,3 +48,15 @@ def dotted(path: KeyPath) -> str:
     """A key path as it is written: `model.beta`, `data.columns[2]`."""
     text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
     return text.removeprefix(".")
+
+
+class Section(BaseModel):
+    """A part of the config: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def section_of(info: FieldInfo | None) -> type[BaseModel] | None:
+    """The schema of a key that is a section within its section, None for a plain value."""
+    inner = info.annotation if info else None
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from ttt_cli.config.document import section_of
 from ttt_cli.config.schema import Config
-from ttt_cli.config.section import section_of
 from ttt_cli.config.yaml_text import parse_value
 
 _COMMENT_COLUMN = 40

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from ttt_cli.config.section import Section
+from ttt_cli.config.document import Section
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.formats import FORMATS
 
@@ -41,8 +41,7 @@ class DataConfig(Section):
         ),
     ] = "auto"
     reader: Annotated[
-        Literal["scan", "chess"],
-        Field(description="PGN through our tag scanner, or through python-chess"),
+        Literal["scan", "chess"], Field(description="PGN through our tag scanner, or through python-chess")
     ] = "scan"
     format: Annotated[
         Literal["auto", *(form.name for form in FORMATS)],  # type: ignore[valid-type]
@@ -79,8 +78,7 @@ class DataConfig(Section):
         Field(description="weight of the records of each status; 0: not used"),
     ] = _STATUSES
     odds: Annotated[
-        dict[str, float],
-        Field(description="Elo points of further odds, or instead of the usual ones"),
+        dict[str, float], Field(description="Elo points of further odds, or instead of the usual ones")
     ] = _NO_ODDS
     strict: Annotated[bool, Field(description="whether any problem with a file or record is an error")] = (
         False
@@ -125,7 +123,9 @@ class ScaleConfig(Section):
     ] = _NO_ANCHORS
     slope: Annotated[
         Literal["elo", "matched"],
-        Field(description="elo: a lead of 200 means 76 %; matched: as the anchors ask for, two or more"),
+        Field(
+            description="elo: a difference of 200 means 76 %; matched: as the anchors ask for, two or more"
+        ),
     ] = "elo"
 
     @field_validator("slope")

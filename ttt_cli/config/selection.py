@@ -7,18 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from ttt_cli.config.section import Section
+from ttt_cli.config.document import Section
 
 EventSet = Literal[
-    "simul",
-    "blindfold",
-    "correspondence",
-    "consultation",
-    "odds",
-    "rapid",
-    "blitz",
-    "variants",
-    "set-up",
+    "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
 _NONE: list[str] = []
 _NO_SETS: list[EventSet] = []

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ttt_cli.config.document import Document, KeyPath, dotted
-from ttt_cli.config.section import section_of
+from ttt_cli.config.document import Document, KeyPath, dotted, section_of
 from ttt_cli.config.wording import complaint, meaning, shown, within
 from ttt_cli.errors import ConfigError, nearest
 

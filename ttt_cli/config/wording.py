@@ -8,9 +8,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from ttt_cli.config.document import KeyPath
+from ttt_cli.config.document import KeyPath, section_of
 from ttt_cli.config.render import flow
-from ttt_cli.config.section import section_of
 
 _KINDS: Final = {
     "float_type": "a number",

@@ -101,11 +101,11 @@ def _construct(
     if any(node is outer for outer in above):
         raise ConfigError("this value contains itself", where=_at(node, source), hint="write it out")
     if len(above) > _MOST_LEVELS:
-        said = f"nested more than {_MOST_LEVELS} deep"
-        raise ConfigError(said, where=_at(node, source), hint="a config has sections and keys, no more")
+        problem = f"nested more than {_MOST_LEVELS} deep"
+        raise ConfigError(problem, where=_at(node, source), hint="a config has sections and keys, no more")
     if len(origins) > _MOST_VALUES:
-        said = f"more than {_MOST_VALUES:,} values, with its aliases written out"
-        raise ConfigError(said, where=_at(node, source), hint="is it a config?")
+        problem = f"more than {_MOST_VALUES:,} values, with its aliases written out"
+        raise ConfigError(problem, where=_at(node, source), hint="is it a config?")
     above = (*above, node)
     if isinstance(node, SequenceNode):
         for index, item in enumerate(node.value):

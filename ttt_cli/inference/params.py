@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, Field
+
+from ttt_cli.config.document import Section
 
 if TYPE_CHECKING:
     from ttt_cli.inference.prior import Prior
@@ -18,15 +20,13 @@ if TYPE_CHECKING:
 ESTIMATE: Final = "estimate"
 
 
-class Params(BaseModel):
+class Params(Section):
     """Parameters of a model: unknown keys are errors, values do not change.
 
     `REMOVED`: keys of earlier versions, and what to do instead.
     """
 
     REMOVED: ClassVar[Mapping[str, str]] = MappingProxyType({})
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @property
     def estimates_advantage(self) -> bool:
@@ -75,7 +75,7 @@ DrawMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0)],
     Field(
         validation_alias=alias("draw_margin", "epsilon"),
-        description="a performance lead up to this is a draw, points; auto: from the share of draws",
+        description="performances that differ by no more are a draw, points; auto: from the share of draws",
     ),
 ]
 DrawProbability = Annotated[

@@ -33,6 +33,11 @@ COMMON_MARGIN: Final[dict[str, Range]] = {
     "draw_margin": Range(1e-4, 20.0),
     "draw_probability": Range(1e-4, 1.0 - 1e-4, "logit"),
 }
+OWN_MARGINS: Final[dict[str, Range]] = {
+    "draw_margin_mean": Range(1e-3, 20.0, "linear"),
+    "draw_margin_sd": Range(1e-3, 20.0),
+    "draw_margin_tau": DRIFT,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,10 @@ from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
 from ttt_cli.inference.params import ExpectedParams
+from ttt_cli.inference.scores.filtering import filter_fit
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
-from ttt_cli.steps import STEPS_PER_YEAR
+from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "chessmetrics"
@@ -66,7 +67,7 @@ def fit(
 ) -> Fit:
     """Make the lists at both ends of every period.
 
-    The log-evidence is the sum of the log probabilities with which the games were foreseen by the lists before them.
+    The log-evidence is the sum of the log probabilities with which the games were predicted by the lists before them.
     """
     fitted = _fit(timeline, params, solver)
     if on_sweep:
@@ -85,18 +86,13 @@ def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     margin = resolve_logistic_margin(params, timeline)
     advantage = params.white_advantage if timeline.colours else 0.0
     before, after, status = _lists(timeline, params, advantage, solver)
-    lead = before[timeline.game_white] - before[timeline.game_black] + advantage + timeline.offset
-    evidence = log_score(logistic_probabilities(lead, margin), timeline.outcome, timeline.weight)
+    difference = before[timeline.game_white] - before[timeline.game_black] + advantage + timeline.offset
+    evidence = log_score(logistic_probabilities(difference, margin), timeline.outcome, timeline.weight)
     level = params.reference_rating + params.bonus
     unknown = np.full(timeline.n_nodes, math.nan)
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-        chains={"skill": Filter(level + after, unknown, level + before, unknown, 0.0)},
-        log_evidence=evidence,
-        leave_one_out=evidence,
-        status=status,
+    chains = {"skill": Filter(level + after, unknown, level + before, unknown, 0.0)}
+    return filter_fit(
+        NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, evidence, status=status
     )
 
 

@@ -1,7 +1,7 @@
 """Edo Historical Chess Ratings: one Bradley-Terry model over all players and years (R. Edwards, edochess.ca).
 
 Departures from the source: years without games are left out, which is exact, and come back by interpolation; odds count
-as a fixed lead instead of a 100-game match against a ghost; the maximum is found by Newton's method.
+as a fixed difference instead of a 100-game match against a ghost; the maximum is found by Newton's method.
 """
 
 from __future__ import annotations
@@ -155,11 +155,6 @@ def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, ob
 
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True, for_many_fits=for_many_fits)
 predict = predict_ratings  # of the ratings alone, as the source measures predictions
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
-    """None: there is no evidence."""
-    return {}
 
 
 def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Posterior:

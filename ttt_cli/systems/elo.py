@@ -1,4 +1,4 @@
-"""Elo's rating system: a rating moves by K times the surprise of a result (TTT paper, section 1)."""
+"""Elo's rating system: a rating moves by K times the residual of a score (TTT paper, section 1)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, unknown_sd
-from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, joined_rows, one_pass, pieces
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
@@ -36,7 +34,7 @@ class Params(RatingParams):
     expectation: Expectation = "logistic"
     k: Annotated[
         Literal["auto"] | Step,
-        Field(description="points that a rating moves by for a surprise of 1; auto: by alpha"),
+        Field(description="points that a rating moves by for a residual of 1; auto: by alpha"),
     ] = "auto"
     alpha: Annotated[
         float, Field(gt=0, lt=1, description="weight of the new against the old, for k auto: K = 354.5 alpha")
@@ -53,35 +51,15 @@ class Params(RatingParams):
     ] = 700
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,  # noqa: ARG001
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
-    """Go through the games once. The log-evidence is the sum of the log probabilities with which each was foreseen."""
+@one_pass
+def fit(timeline: Timeline, params: Params) -> Fit:
+    """Go through the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
     margin = resolve_logistic_margin(params, timeline)
     steps = resolve_steps(params)
     rating, evidence = _update(timeline, params, steps, margin)
-    if on_sweep:
-        on_sweep(1, 0.0, 0.0)
     sd = unknown_sd(timeline.n_nodes)
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), **steps, "draw_margin": margin},
-        chains={"skill": gaussian_filter(timeline, rating, sd, params.prior_mean, np.nan, 0.0)},
-        log_evidence=evidence,
-        leave_one_out=evidence,
-        status=Status(converged=True, sweeps=1, remaining_error=0.0),
-    )
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
-    """Nothing: a filter of scores has no evidence with slopes."""
-    return {}
+    chains = {"skill": gaussian_filter(timeline, rating, sd, params.prior_mean, np.nan, 0.0)}
+    return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, evidence)
 
 
 def resolve_steps(params: Params) -> dict[str, float]:
@@ -108,11 +86,11 @@ def _update(
     )
     rating, played, peak = np.full(nodes, params.prior_mean), np.empty(nodes), np.empty(nodes)
     if params.update == "game":
-        joined, foreseen = joined_rows(timeline), 0.0
+        joined, predicted = joined_rows(timeline), 0.0
         for goes_on, *start in pieces(timeline, weight, joined):
             history = start[0], previous, start[1]
-            foreseen += by_game(goes_on, *history, *games, joined, *rules, rating, played, peak)
-        return rating, foreseen
+            predicted += by_game(goes_on, *history, *games, joined, *rules, rating, played, peak)
+        return rating, predicted
     history = timeline.node_start.copy(), previous, timeline.game_start.copy()
     count = np.bincount(np.concatenate(ends), np.tile(weight, 2), nodes).astype(np.float64)
     limit = params.k_limit, count, np.zeros(nodes)

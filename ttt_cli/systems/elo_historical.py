@@ -38,7 +38,7 @@ PRECISELY: Final = 1e-7
 EXACTLY: Final = 1e-10
 LEAST_SHARE: Final = 1e-6  # of a step that is tried
 LONGEST: Final = (
-    1000.0  # points that a lead may move in a step: where scores are flat Newton's method goes too far
+    1000.0  # points that a difference may move in a step: where scores are flat Newton's method goes too far
 )
 SLACK: Final = 1e-12  # relative: rounding of the likelihood
 
@@ -109,11 +109,6 @@ def fit(
     )
 
 
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
-    """Nothing: the method has no evidence."""
-    return {}
-
-
 def middles(timeline: Timeline) -> Array:
     """The middle of each node's period, years of the calendar."""
     began = 1970.0 if timeline.period in ("week", "day") else 0.0
@@ -167,14 +162,14 @@ def performances(
     trace: list[tuple[float, float]] = []
     change = np.inf
     while change >= solver.tol and len(trace) < solver.max_sweeps:
-        lead = rating[first] - rating[second] + ahead
-        expected = logistic(lead)
+        difference = rating[first] - rating[second] + ahead
+        expected = logistic(difference)
         pairs = entries.pairs.weighing(total * expected * (1.0 - expected) / ELO_SCALE)
         push = pairs.to_members(score - total * expected)
         step, solved = balance(pairs, push, ROUGHLY if change > NEAR else PRECISELY, solver.max_sweeps)
         step *= LONGEST / max(LONGEST, largest(step[first] - step[second]))
         gain = step[first] - step[second]
-        rating = rating + step * _share(lambda s: _log_likelihood(lead + s * gain, score, total))  # noqa: B023
+        rating = rating + step * _share(lambda s: _log_likelihood(difference + s * gain, score, total))  # noqa: B023
         change = largest(step) if solved else np.inf
         trace.append((largest(step), change))
         if on_sweep:
@@ -217,9 +212,9 @@ def curves(timeline: Timeline, time: Array, entries: Entries, performance: Array
     return rating
 
 
-def _log_likelihood(lead: Array, score: Array, total: Array) -> float:
-    """Of scores out of totals, with leads in points."""
-    natural = lead / ELO_SCALE
+def _log_likelihood(difference: Array, score: Array, total: Array) -> float:
+    """Of scores out of totals, with differences in points."""
+    natural = difference / ELO_SCALE
     return float(np.einsum("i,i->", score, natural) - np.einsum("i,i->", total, np.logaddexp(0.0, natural)))
 
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
-from ttt_cli.inference.scores.filtering import whole_periods
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.scores.filtering import filter_fit, one_pass, whole_periods
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
@@ -48,7 +46,7 @@ class Params(DeviationParams):
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(Filter):
-    """Ratings that look both ways; before a node's games still what the filter believed, by which games are foreseen.
+    """Ratings that look both ways; before a node's games still what the filter believed, by which games are predicted.
 
     `covariance`: that with the player's node before (of no meaning at the first).
     """
@@ -61,45 +59,32 @@ class Smoothed(Filter):
         return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,  # noqa: ARG001
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
+def _fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once, and smooth back if asked to.
 
     The log-evidence is that of the filter, with smoothing too: the sum of the log probabilities with which the games
-    were foreseen.
+    were predicted.
     """
-    fitted = _fit(timeline, params)
-    if on_sweep:
-        on_sweep(1, 0.0, 0.0)
-    return fitted
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = known_advantage(params, timeline)
+    chain = _filter(timeline, params, advantage)
+    predicted = evidence(timeline, chain, advantage, margin)
+    fitted = filter_fit(
+        NAME, params, {"draw_margin": margin, "white_advantage": advantage}, {"skill": chain}, predicted
+    )
+    if not params.smooth:
+        return fitted
+    smoothed = _smooth(timeline, chain)
+    return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)
+
+
+fit: Final = one_pass(_fit)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Slopes of the log-evidence in every numeric parameter, by central differences."""
     return evidence_slopes(
         lambda moved: _fit(timeline, moved), timeline, params, fit, ("prior_mean", "prior_sd", "tau")
-    )
-
-
-def _fit(timeline: Timeline, params: Params) -> Fit:
-    margin = resolve_logistic_margin(params, timeline)
-    advantage = known_advantage(params, timeline)
-    chain = _filter(timeline, params, advantage)
-    foreseen = evidence(timeline, chain, advantage, margin)
-    return Fit(
-        model=NAME,
-        kind="smoothed" if params.smooth else TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-        chains={"skill": _smooth(timeline, chain) if params.smooth else chain},
-        log_evidence=foreseen,
-        leave_one_out=math.nan if params.smooth else foreseen,
-        status=Status(converged=True, sweeps=1, remaining_error=0.0),
     )
 
 

@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference.differences import evidence_slopes
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
-from ttt_cli.inference.scores.filtering import gaussian_filter, whole_periods
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, one_pass, whole_periods
 from ttt_cli.inference.traits import Traits
-from ttt_cli.steps import STEPS_PER_YEAR
+from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko2"
@@ -49,41 +47,23 @@ class Params(DeviationParams):
     ] = 0.5
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,  # noqa: ARG001
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
-    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was foreseen."""
-    fitted = _fit(timeline, params)
-    if on_sweep:
-        on_sweep(1, 0.0, 0.0)
-    return fitted
+def _fit(timeline: Timeline, params: Params) -> Fit:
+    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = known_advantage(params, timeline)
+    skill, volatility = _filter(timeline, params, advantage)
+    predicted = evidence(timeline, skill, advantage, margin)
+    chains = {"skill": skill, "volatility": volatility}
+    return filter_fit(NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, predicted)
+
+
+fit: Final = one_pass(_fit)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """Slopes of the log-evidence in every numeric parameter, by central differences."""
     keys = ("prior_mean", "prior_sd", "volatility", "volatility_change")
     return evidence_slopes(lambda moved: _fit(timeline, moved), timeline, params, fit, keys)
-
-
-def _fit(timeline: Timeline, params: Params) -> Fit:
-    margin = resolve_logistic_margin(params, timeline)
-    advantage = known_advantage(params, timeline)
-    skill, volatility = _filter(timeline, params, advantage)
-    foreseen = evidence(timeline, skill, advantage, margin)
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-        chains={"skill": skill, "volatility": volatility},
-        log_evidence=foreseen,
-        leave_one_out=foreseen,
-        status=Status(converged=True, sweeps=1, remaining_error=0.0),
-    )
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filter, Filter]:

@@ -7,13 +7,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities
 from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
-from ttt_cli.inference.scores.filtering import gaussian_filter
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, one_pass
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
@@ -27,14 +25,8 @@ class Params(RatingParams):
     """Parameters of the naive model."""
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,  # noqa: ARG001
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
+@one_pass
+def fit(timeline: Timeline, params: Params) -> Fit:
     """Give everybody the same rating; odds of games are not looked at.
 
     The log-evidence is that of the outcomes under the probabilities that all games share: with the defaults, the
@@ -46,22 +38,8 @@ def fit(
     shared = ways[0] if timeline.colours else ways.mean(axis=0)
     evidence = log_score(np.tile(shared, (timeline.n_games, 1)), timeline.outcome, timeline.weight)
     mean, sd = np.full(timeline.n_nodes, params.prior_mean), unknown_sd(timeline.n_nodes)
-    if on_sweep:
-        on_sweep(1, 0.0, 0.0)
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, np.nan, 0.0)},
-        log_evidence=evidence,
-        leave_one_out=evidence,
-        status=Status(converged=True, sweeps=1, remaining_error=0.0),
-    )
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
-    """Nothing: there is nothing to climb, the share of draws is at its best already."""
-    return {}
+    chains = {"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, np.nan, 0.0)}
+    return filter_fit(NAME, params, {"draw_margin": margin}, chains, evidence)
 
 
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:  # noqa: ARG001

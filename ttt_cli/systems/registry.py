@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, nearest
-from ttt_cli.fitted import Fit
-from ttt_cli.inference.params import Params
-from ttt_cli.inference.solver import OnSweep
-from ttt_cli.inference.traits import Traits
-from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ttt_cli.config.schema import SolverConfig
+    from ttt_cli.fitted import Fit
+    from ttt_cli.inference.params import Params
+    from ttt_cli.inference.solver import OnSweep
+    from ttt_cli.inference.traits import Traits
+    from ttt_cli.timeline import Timeline
 
 MODULES: Final[dict[str, str]] = {
     "ttt": "ttt_cli.systems.ttt",
@@ -66,7 +68,8 @@ class Model(Protocol):
     def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
         """Gradient of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.
 
-        A parameter left to its default or `auto` follows the ones it is made from. A model without evidence has none.
+        A parameter left to its default or `auto` follows the ones it is made from. Only of systems whose evidence is
+        differentiable: those whose traits say what is `tunable`, and some more.
         """
 
     def predict(
@@ -90,4 +93,4 @@ def load(name: str) -> Model:
             f"unknown model {name!r}",
             hint=f"did you mean {near!r}?" if near else f"models are {', '.join(MODULES)}",
         )
-    return cast(Model, import_module(MODULES[name]))
+    return cast("Model", import_module(MODULES[name]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel
 
@@ -19,11 +19,18 @@ from ttt_cli.systems.registry import Model, load
 
 @dataclass(frozen=True)
 class Resolved:
-    """A config that can be run: `config` holds every key, `params` the model's own as it wants them."""
+    """A config that can be run: `config` holds every key, `params` the model's own; it can be pickled."""
 
     config: Config
-    model: Model
     params: Params
+
+    @property
+    def model(self) -> Model:
+        """The system."""
+        return load(self.config.model.name)
+
+
+R = TypeVar("R", bound=Resolved)
 
 
 def resolve(document: Document) -> Resolved:
@@ -42,12 +49,10 @@ def resolve(document: Document) -> Resolved:
         raise as_error(problems)
     if data.colours == "unknown" and params.estimates_advantage:
         raise _no_colours(document)
-    return Resolved(
-        Config(model=_model_config(model, params), data=data, solver=solver, scale=scale), model, params
-    )
+    return Resolved(Config(model=_model_config(model, params), data=data, solver=solver, scale=scale), params)
 
 
-def with_overrides(resolved: Resolved, overrides: Mapping[str, object]) -> Resolved:
+def with_overrides(resolved: R, overrides: Mapping[str, object]) -> R:
     """The same with other model parameters, e.g. `{"beta": 600}`. Raises ConfigError.
 
     Defaults that follow from other parameters follow the new ones.

@@ -30,7 +30,7 @@ class Params(RatingParams):
     """Parameters of Spinrad's method."""
 
     expectation: Expectation = "logistic"
-    k: Annotated[float, Field(gt=0, description="points that a rating moves by for a surprise of 1")] = 10.0
+    k: Annotated[float, Field(gt=0, description="points that a rating moves by for a residual of 1")] = 10.0
     rounds: Annotated[
         int, Field(ge=1, description="runs forwards and backwards in time, so many of each")
     ] = 3
@@ -70,11 +70,6 @@ def fit(
         status=Status(converged=True, sweeps=params.rounds, remaining_error=0.0),
         trace=tuple(trace),
     )
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:  # noqa: ARG001
-    """Nothing: the method has no evidence."""
-    return {}
 
 
 def _run(timeline: Timeline, params: Params, current: Array, backwards: bool) -> Array:

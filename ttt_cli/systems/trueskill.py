@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Final, Literal
 
@@ -9,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.differences import central_slope
@@ -18,8 +18,7 @@ from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.ep.merged import codes, handicap_places
 from ttt_cli.inference.params import SkillParams
-from ttt_cli.inference.scores.filtering import gaussian_filter, joined_rows, pieces
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, joined_rows, one_pass, pieces
 from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.timeline import Timeline
 
@@ -39,25 +38,16 @@ class Params(SkillParams):
     seed: Annotated[int, Field(ge=0, description="seed of the shuffle")] = 0
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,  # noqa: ARG001
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
-    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was foreseen."""
+@one_pass
+def fit(timeline: Timeline, params: Params) -> Fit:
+    """Filter the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
     margin = resolve_margin(params, timeline)
     games = _in_order(timeline, params)
 
     def fit_at(advantage: float, near: Fit | None) -> Fit:  # noqa: ARG001
         return _filter(timeline, params, games, margin, advantage)
 
-    fitted = at_best_advantage(fit_at, params, None, colours=timeline.colours)
-    if on_sweep:
-        on_sweep(1, 0.0, 0.0)
-    return fitted
+    return at_best_advantage(fit_at, params, None, colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
@@ -89,22 +79,17 @@ def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, ad
     mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
     previous, drift = timeline.previous.copy(), params.tau**2 * timeline.gap_years
     world = params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, unit * odds
-    foreseen = 0.0
+    predicted = 0.0
     for goes_on, node_start, game_start in pieces(timeline, *columns[3:]):
         history = goes_on, node_start, previous, drift, game_start
-        foreseen += filter_games(*history, *columns, *world, mean, variance)
+        predicted += filter_games(*history, *columns, *world, mean, variance)
     mean += params.prior_mean
     sd = np.sqrt(variance)
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-        chains={"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, params.prior_sd, params.tau)},
-        log_evidence=float(foreseen),
-        leave_one_out=float(foreseen),
-        elo_unit=unit,
-        status=Status(converged=True, sweeps=1, remaining_error=0.0),
+    chains = {"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, params.prior_sd, params.tau)}
+    fitted = filter_fit(
+        NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, float(predicted)
     )
+    return replace(fitted, elo_unit=unit)
 
 
 def _in_order(timeline: Timeline, params: Params) -> _Games:

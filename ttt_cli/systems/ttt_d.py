@@ -23,22 +23,12 @@ from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.params import PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import OnSweep, iterate
-from ttt_cli.inference.traits import DRIFT, PLAY, Range, Traits
+from ttt_cli.inference.traits import DRIFT, OWN_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
-TRAITS: Final = Traits(
-    kind="smoothed",
-    has_evidence=True,
-    tunable={
-        **PLAY,
-        "tau": DRIFT,
-        "draw_margin_mean": Range(1e-3, 20.0, "linear"),
-        "draw_margin_sd": Range(1e-3, 20.0),
-        "draw_margin_tau": DRIFT,
-    },
-)
+TRAITS: Final = Traits(kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **OWN_MARGINS})
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps

@@ -131,9 +131,9 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
 
     Of the most probable ratings alone, as in the paper.
     """
-    lead = white["mean"] - black["mean"] + params["white_advantage"]
+    difference = white["mean"] - black["mean"] + params["white_advantage"]
     rule = margin_probabilities if params["draws"] == "margin" else logistic_probabilities
-    return rule(lead, params["draw_margin"])
+    return rule(difference, params["draw_margin"])
 
 
 def _elo_unit(params: Params, margin: float) -> float:

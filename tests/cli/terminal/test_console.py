@@ -8,7 +8,8 @@ import pytest
 
 from ttt_cli.cli.terminal import console
 from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import QUIET, VERBOSE, emit, printable, say, voice
+from ttt_cli.cli.terminal.console import QUIET, VERBOSE, emit, say, voice
+from ttt_cli.cli.terminal.streams import printable
 from ttt_cli.errors import RunError
 from ttt_cli.progress import SILENT
 from ttt_cli.views.rows import Rows

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.cli.terminal.heatmap import ASCII, COLOURS, UNICODE, axis_line, draw_surface, ranks
+from ttt_cli.cli.terminal.heatmap import ASCII, STEPS, UNICODE, axis_line, draw_surface, ranks
 from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.views.evidence.report import Place, Surface
+from ttt_cli.views.evidence.surface import Place, Surface
 
 BETA, TAU = (200.0, 300.0, 400.0), (20.0, 60.0, 80.0, 100.0)
 HILL = {(b, t): -100.0 - abs(b - 300) - abs(t - 60) for b, t in product(BETA, TAU)}
@@ -45,8 +45,7 @@ def surface_of(
         place: EvidencePoint({}, dict(zip(keys, place, strict=True)), value, place not in failed, 3, 0.001)
         for place, value in sorted(values.items())
     }
-    ticks = tuple(tuple(sorted(set(axis))) for axis in zip(*values, strict=True))
-    return Surface(tuple(keys), ticks, points, best or max(values, key=lambda place: values[place]), ())
+    return Surface(tuple(keys), points)
 
 
 SURFACE = surface_of(("beta", "tau"), HILL)
@@ -106,7 +105,7 @@ def test_every_label_stands_under_its_cell(monkeypatch: pytest.MonkeyPatch) -> N
 def test_colours_on_a_terminal_that_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     text = draw(SURFACE, monkeypatch) or ""
     line = text.splitlines()[2]  # beta 300
-    red, green, blue = (int(COLOURS[-1][i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = (int(STEPS[-1][i : i + 2], 16) for i in (1, 3, 5))
     assert re.search(rf"\x1b\[1;30;48;2;{red};{green};{blue}m *● *\x1b", line)
     assert not any(shade in "\n".join(plain(text)) for shade in UNICODE.shades[1:])
     assert "\x1b[4" not in (draw(SURFACE, monkeypatch, NO_COLOR="1") or "")

@@ -10,7 +10,7 @@ import pytest
 from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 from ttt_cli.errors import RunError
-from ttt_cli.views import export
+from ttt_cli.views import run as run_views
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -39,7 +39,7 @@ def ended_by(
         raise error or AssertionError("nothing came")
 
     put_small_run(tmp_path / "a.ttt")
-    monkeypatch.setattr(export, "table_rows", table_rows)
+    monkeypatch.setattr(run_views, "table_rows", table_rows)
     try:
         return main.run(["export", "skills", "-r", str(tmp_path / "a.ttt")])
     except SystemExit as end:
@@ -76,6 +76,6 @@ def test_an_end_of_file_in_the_program_is_no_interrupt(
         raise EOFError("Ran out of input")
 
     put_small_run(tmp_path / "a.ttt")
-    monkeypatch.setattr(export, "table_rows", table_rows)
+    monkeypatch.setattr(run_views, "table_rows", table_rows)
     assert main.run(["export", "skills", "-r", str(tmp_path / "a.ttt")]) == 1
     assert "unexpected" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The climb on functions whose tops are known, with cliffs, bounds and saddles in the way."""
+"""The search on functions whose maxima are known, with cliffs, bounds and saddles in the way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.evaluate.evidence import optimise as module
-from ttt_cli.evaluate.evidence.optimise import NoHeight, Place, climb
+from ttt_cli.evaluate.evidence.optimise import Point, Undefined, maximise
 
 FAR = np.full(2, 50.0)
 CURVATURE = np.array([[900.0, 200.0], [200.0, 60.0]])
@@ -23,7 +23,7 @@ def hill(top, curvature=CURVATURE, height=-1000.0):
     def function(at):
         seen.append(at)
         way = at - top
-        return Place(at, height - 0.5 * way @ curvature @ way, -curvature @ way)
+        return Point(at, height - 0.5 * way @ curvature @ way, -curvature @ way)
 
     return function, seen
 
@@ -31,9 +31,9 @@ def hill(top, curvature=CURVATURE, height=-1000.0):
 @given(st.tuples(st.floats(-3, 3), st.floats(-3, 3)), st.tuples(st.floats(-3, 3), st.floats(-3, 3)))
 def test_the_top_of_a_hill_and_its_curvature_are_found(top, begin):
     function, seen = hill(np.array(top))
-    found = climb(function, np.array(begin), -FAR, FAR)
+    found = maximise(function, np.array(begin), -FAR, FAR)
     assert found.reached
-    error = found.place.at - top
+    error = found.point.at - top
     assert math.sqrt(error @ CURVATURE @ error) < module.CLOSE + 1e-6
     assert found.covariance == pytest.approx(np.linalg.inv(CURVATURE), rel=1e-6)
     assert found.start.at == pytest.approx(begin)
@@ -44,28 +44,28 @@ def test_a_bent_ridge_is_followed_to_its_end():
     def ridge(at):
         x, y = at
         slopes = [40.0 * x * (y - x * x) + 2.0 * (1.0 - x), -20.0 * (y - x * x)]
-        return Place(at, -10.0 * (y - x * x) ** 2 - (1.0 - x) ** 2, np.array(slopes))
+        return Point(at, -10.0 * (y - x * x) ** 2 - (1.0 - x) ** 2, np.array(slopes))
 
-    found = climb(ridge, np.array([-1.2, 1.0]), -FAR, FAR)
+    found = maximise(ridge, np.array([-1.2, 1.0]), -FAR, FAR)
     assert found.reached
-    assert found.place.at == pytest.approx([1.0, 1.0], abs=0.02)
+    assert found.point.at == pytest.approx([1.0, 1.0], abs=0.02)
     assert found.distance < module.REACHED
 
 
 def test_the_first_step_is_short():
     function, seen = hill(np.array([2.0, -1.0]), 1e4 * CURVATURE)
-    climb(function, np.zeros(2), -FAR, FAR)
+    maximise(function, np.zeros(2), -FAR, FAR)
     assert np.abs(seen[1]).max() <= module.FIRST_STEP + 1e-12
 
 
 @pytest.mark.parametrize(("low", "side"), [(-0.5, -1), (-9.0, 0)])
 def test_a_top_beyond_a_bound_is_told_and_the_rest_goes_on(low, side):
     function, _ = hill(np.array([-1.0, 1.0]))
-    found = climb(function, np.zeros(2), np.array([low, -9.0]), FAR)
+    found = maximise(function, np.zeros(2), np.array([low, -9.0]), FAR)
     assert found.reached
     assert found.side.tolist() == [side, 0]
     if side:
-        assert found.place.at == pytest.approx([low, 1.0 - 200.0 / 60.0 * (low + 1.0)], abs=0.01)
+        assert found.point.at == pytest.approx([low, 1.0 - 200.0 / 60.0 * (low + 1.0)], abs=0.01)
         assert found.covariance[1, 1] == pytest.approx(1.0 / 60.0)
         assert np.isnan(found.covariance[0]).all()
 
@@ -74,25 +74,25 @@ def test_a_top_beyond_a_bound_is_told_and_the_rest_goes_on(low, side):
 def test_nothing_beyond_the_bounds_is_ever_asked(near):
     low = np.array([-near, -9.0])
     function, seen = hill(np.zeros(2))
-    found = climb(function, np.array([3.0, -2.0]), low, FAR)
+    found = maximise(function, np.array([3.0, -2.0]), low, FAR)
     assert found.reached
     assert (np.array(seen) >= low).all()
     assert found.covariance == pytest.approx(np.linalg.inv(CURVATURE), rel=1e-5)
 
 
 @pytest.mark.parametrize("cliff", [-0.1, 0.2, 0.29, 1.0])
-def test_places_without_a_height_are_gone_round(cliff):
+def test_points_without_a_value_are_gone_round(cliff):
     function, seen = hill(np.array([1.2, 0.5]))
 
     def with_cliff(at):
         if at[0] > 1.3 or at[1] < cliff - 1.0:
             seen.append(at)
-            raise NoHeight
+            raise Undefined
         return function(at)
 
-    found = climb(with_cliff, np.array([-2.0, 2.0]), -FAR, FAR)
+    found = maximise(with_cliff, np.array([-2.0, 2.0]), -FAR, FAR)
     assert found.reached
-    assert found.place.at == pytest.approx([1.2, 0.5], abs=0.01)
+    assert found.point.at == pytest.approx([1.2, 0.5], abs=0.01)
     assert len(seen) < 100
 
 
@@ -101,50 +101,50 @@ def test_a_top_behind_a_cliff_is_not_reached():
 
     def with_cliff(at):
         if at[0] > 0.5:
-            raise NoHeight
+            raise Undefined
         return function(at)
 
-    found = climb(with_cliff, np.zeros(2), -FAR, FAR)
+    found = maximise(with_cliff, np.zeros(2), -FAR, FAR)
     assert not found.reached
-    assert found.place.at[0] == pytest.approx(0.5, abs=0.02)
+    assert found.point.at[0] == pytest.approx(0.5, abs=0.02)
     assert len(seen) < module.MOST
 
 
-def test_nothing_is_found_where_the_climb_begins_nowhere():
+def test_nothing_is_found_where_the_search_begins_nowhere():
     def nowhere(at):
-        raise NoHeight
+        raise Undefined
 
-    found = climb(nowhere, np.zeros(2), -FAR, FAR)
+    found = maximise(nowhere, np.zeros(2), -FAR, FAR)
     assert not found.reached
-    assert found.place.height == -math.inf
+    assert found.point.value == -math.inf
     assert np.isnan(found.covariance).all()
     assert found.distance is None
 
 
 def test_a_flat_direction_has_no_standard_errors():
     function, _ = hill(np.zeros(2), np.array([[900.0, 0.0], [0.0, 0.0]]))
-    found = climb(function, np.array([1.0, 1.0]), -FAR, FAR)
+    found = maximise(function, np.array([1.0, 1.0]), -FAR, FAR)
     assert np.isnan(found.covariance).all()
     assert found.distance is None
-    assert found.place.height == pytest.approx(-1000.0, abs=1e-3)
+    assert found.point.value == pytest.approx(-1000.0, abs=1e-3)
 
 
 def test_the_bottom_of_a_valley_is_no_top():
     function, _ = hill(np.zeros(2), -CURVATURE)
-    found = climb(function, np.zeros(2), -FAR, FAR)
+    found = maximise(function, np.zeros(2), -FAR, FAR)
     assert not found.reached
     assert np.isnan(found.covariance).all()
 
 
-def test_a_climb_takes_no_more_steps_than_it_may(monkeypatch):
+def test_a_search_takes_no_more_steps_than_it_may(monkeypatch):
     monkeypatch.setattr(module, "MOST", 4)
     seen = []
 
     def waves(at):
         seen.append(at)
-        return Place(at, float(10.0 * at[0] - np.cos(at[0])), np.array([10.0 + np.sin(at[0])]))
+        return Point(at, float(10.0 * at[0] - np.cos(at[0])), np.array([10.0 + np.sin(at[0])]))
 
-    found = climb(waves, np.zeros(1), np.full(1, -1e9), np.full(1, 1e9))
+    found = maximise(waves, np.zeros(1), np.full(1, -1e9), np.full(1, 1e9))
     assert not found.reached
     assert len(seen) == 1 + 4 + 2  # where it begins, the steps, and both sides of the last for the curvature
 
@@ -155,10 +155,10 @@ def test_noise_below_the_gain_does_no_harm(scale, shift):
     function, seen = hill(np.array([0.4, 0.2]), scale * CURVATURE, -3e5 + shift)
 
     def noisy(at):
-        place = function(at)
-        return Place(at, place.height + 1e-6 * rng.normal(), place.slopes)
+        point = function(at)
+        return Point(at, point.value + 1e-6 * rng.normal(), point.gradient)
 
-    found = climb(noisy, np.array([-1.0, -1.0]), -FAR, FAR)
+    found = maximise(noisy, np.array([-1.0, -1.0]), -FAR, FAR)
     assert found.reached
     assert found.distance < module.REACHED
     assert len(seen) < 60

@@ -24,7 +24,7 @@ from ttt_cli.systems import ttt
 
 pytestmark = pytest.mark.slow
 
-SMALL = Plan(players=40, years=12, games=900, growth=0.0, beta=350, tau=120, circles=1, travel=1.0, seed=6)
+SMALL = Plan(players=40, years=12, games=900, growth=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def error(found: Tuning, key: str) -> float:
 @pytest.mark.parametrize("advantage", [0.0, 60.0])
 def test_the_parameters_that_made_a_history_are_found(advantage: float) -> None:
     plan = Plan(
-        players=300, years=40, games=15_000, growth=0.0, circles=1, travel=1.0,
+        players=300, years=40, games=15_000, growth=0.0, clusters=1, mixing=1.0,
         beta=400, tau=50, draw_margin=200, white_advantage=advantage, seed=1,
     )  # fmt: skip
     keys = ["beta", "tau", "draw_margin", *(["white_advantage"] if advantage else [])]
@@ -87,7 +87,7 @@ def test_standard_errors_are_those_of_the_evidence_itself(games: Games) -> None:
     assert found.log_evidence == pytest.approx(evidence(top), abs=1e-6)
 
 
-def test_the_top_is_the_same_wherever_the_climb_begins(run: Run) -> None:
+def test_the_top_is_the_same_wherever_the_search_begins(run: Run) -> None:
     here = tune(run)
     for start in (["model.beta=1500", "model.tau=10"], ["model.tau=0"], ["model.beta=120", "model.tau=600"]):
         there = tune(run, "beta,tau", start)
@@ -112,7 +112,7 @@ def test_a_drift_of_nothing_is_begun_where_a_slope_shows(run: Run) -> None:
     found = tune(run, "tau", ["model.tau=0"])
     assert found.parameters[0].start == 4
     assert value(found, "tau") > 50
-    assert found.remarks == ("the climb began at tau 4 instead of 0",)
+    assert found.remarks == ("the search began at tau 4 instead of 0",)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_top_that_no_fit_reaches_is_not_claimed(run: Run, monkeypatch: pytest.
     assert 470 <= value(found, "beta") < 480
 
 
-def test_a_climb_that_cannot_begin_says_so(run: Run) -> None:
+def test_a_search_that_cannot_begin_says_so(run: Run) -> None:
     found = tune(run, "beta,tau", ["solver.max_sweeps=1"])
     assert not found.converged
     assert len(found.remarks) == 1

@@ -12,7 +12,7 @@ from ttt_cli.api import configure
 from ttt_cli.config.schema import Period
 from ttt_cli.evaluate.forecast import cadence
 from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
-from ttt_cli.evaluate.forecast.contest import System
+from ttt_cli.evaluate.forecast.evaluation import System
 from ttt_cli.systems import edo
 from ttt_cli.timeline import Timeline, build_timeline
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ttt_cli import api
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.evaluate.forecast.compare import System, TuneOptions, compare, later_half
 from ttt_cli.evaluate.forecast.predict import Forecaster, forecast
-from ttt_cli.evaluate.forecast.results import Standings
+from ttt_cli.evaluate.forecast.results import Results
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.inference.bradley_terry import information
@@ -32,8 +33,8 @@ PLAN = Plan(
     beta=350,
     tau=100,
     draw_margin=150,
-    circles=1,
-    travel=1.0,
+    clusters=1,
+    mixing=1.0,
     seed=3,
 )
 
@@ -60,7 +61,7 @@ def test_every_system_is_scored_as_it_is_alone(timeline: Timeline) -> None:
         ("true", "smoothed"), ("stiff", "smoothed"), ("filter", "filtered"),
     ]  # fmt: skip
     for entry in found.entries:
-        resolved = entry.system.resolved
+        resolved = entry.system
         alone = forecast(
             timeline, resolved.model, resolved.params, resolved.config.solver, first=found.first, every=2
         )
@@ -81,9 +82,9 @@ def test_processes_change_nothing(timeline: Timeline) -> None:
 
 def test_standings_put_the_best_first_and_say_how_far_behind_the_others_are(timeline: Timeline) -> None:
     found = compare(timeline, SYSTEMS, "1854")
-    standings = Standings(found).overall()
+    standings = Results(found).overall()
     assert {standings[0].entry.system.name, standings[1].entry.system.name} == {"true", "filter"}
-    assert standings[0].behind is None
+    assert standings[0].difference is None
     outcome, weight = timeline.outcome[found.scored], timeline.weight[found.scored]
     for one in standings:
         alone = score(one.entry.probabilities, outcome, weight)
@@ -91,14 +92,14 @@ def test_standings_put_the_best_first_and_say_how_far_behind_the_others_are(time
         assert (one.games, one.brier, one.accuracy) == pytest.approx(
             (alone.games, alone.brier, alone.accuracy)
         )
-    last = standings[2].behind
+    last = standings[2].difference
     assert last is not None
     assert last.mean == pytest.approx(standings[2].log_loss - standings[0].log_loss)
     assert 0 < 3 * last.standard_error < last.mean
 
 
 def test_groups_make_up_the_whole(timeline: Timeline) -> None:
-    standings = Standings(compare(timeline, SYSTEMS, "1854"))
+    standings = Results(compare(timeline, SYSTEMS, "1854"))
     order = [one.entry.system.name for one in standings.overall()]
     for by in ("decade", "experience"):
         total = dict.fromkeys(order, 0.0)
@@ -117,7 +118,7 @@ def test_weights_count_games(timeline: Timeline) -> None:
     heavy = [(*row, 2.0) for row in rows]
     systems = SYSTEMS[2:]
     once, twice, double = (
-        Standings(compare(build_timeline(make_games(games)), systems, "1903")).overall()[0]
+        Results(compare(build_timeline(make_games(games)), systems, "1903")).overall()[0]
         for games in (rows, [row for row in rows for _ in range(2)], heavy)
     )
     assert double.games == twice.games == 2 * once.games
@@ -146,7 +147,6 @@ def test_tuning_finds_better_parameters_without_a_look_at_the_test(timeline: Tim
     assert found.entries[0].system.params.prior_sd == 400.0  # type: ignore[attr-defined]
     outcome = timeline.outcome.copy()
     outcome[found.scored] = 2 - outcome[found.scored]
-    from dataclasses import replace
 
     turned = compare(replace(timeline, outcome=outcome), systems, "1858", tuning=options)
     assert [entry.tuned for entry in turned.entries] == [entry.tuned for entry in found.entries]
@@ -173,7 +173,7 @@ def test_what_cannot_be_compared(timeline: Timeline) -> None:
         compare(timeline, SYSTEMS, "1850", tuning=TuneOptions())
     with pytest.raises(ConfigError, match="no games before the test"):
         compare(timeline, SYSTEMS, "1855", tuning=TuneOptions(since="1855"))
-    with pytest.raises(LookupFailed, match="no games to foresee"):
+    with pytest.raises(LookupFailed, match="no games to predict"):
         compare(timeline.until(0), SYSTEMS)
     with pytest.raises(ConfigError) as caught:
         compare(timeline, [system("bad", draw_margin=0.0)], "1855")
@@ -233,7 +233,7 @@ def test_a_system_that_cannot_take_the_games_is_lost_alone(timeline: Timeline, j
 def test_a_program_error_in_one_system_costs_no_other(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Forecaster, "foresee", raising_for("trueskill", ZeroDivisionError("by zero\nmore")))
+    monkeypatch.setattr(Forecaster, "predict", raising_for("trueskill", ZeroDivisionError("by zero\nmore")))
     found = compare(timeline, [SYSTEMS[2], system("other", "elo")], "1858")
     assert [entry.system.name for entry in found.entries] == ["other"]
     assert [(lost.system.name, lost.reason) for lost in found.lost] == [
@@ -243,12 +243,12 @@ def test_a_program_error_in_one_system_costs_no_other(
 
 def raising_for(model: str, error: BaseException) -> Callable[..., Any]:
     """Forecasts as they are, but an error for one model."""
-    foresee = Forecaster.foresee
+    predicted_of = Forecaster.predict
 
     def raising(forecaster: Forecaster, *args: Any) -> Any:
         if model == forecaster.model.NAME:
             raise error
-        return foresee(forecaster, *args)
+        return predicted_of(forecaster, *args)
 
     return raising
 
@@ -256,7 +256,7 @@ def raising_for(model: str, error: BaseException) -> Callable[..., Any]:
 def test_an_interrupt_keeps_the_systems_that_are_done(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Forecaster, "foresee", raising_for("elo", KeyboardInterrupt()))
+    monkeypatch.setattr(Forecaster, "predict", raising_for("elo", KeyboardInterrupt()))
     found = compare(timeline, [SYSTEMS[2], system("e", "elo"), system("g", "glicko")], "1858", jobs=1)
     assert found.interrupted
     assert [entry.system.name for entry in found.entries] == ["filter"]

@@ -1,4 +1,4 @@
-"""Tuning by what is foreseen: where the best is known, where there is none, and what is left alone."""
+"""Tuning by what is predicted: where the best is known, where there is none, and what is left alone."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def test_the_naive_model_comes_to_the_shares_of_the_games_that_are_scored(timeli
     scored = timeline.outcome[timeline.game_start[4] :]
     shares = [float((scored == outcome).mean()) for outcome in (0, 1, 2)]
     one = np.array([1500.0])
-    foreseen = registry.load("naive").predict(dict(found.values), {"mean": one}, {"mean": one})[0]
-    assert foreseen == pytest.approx(shares, abs=0.01)
+    predicted = registry.load("naive").predict(dict(found.values), {"mean": one}, {"mean": one})[0]
+    assert predicted == pytest.approx(shares, abs=0.01)
     assert found.after == pytest.approx(sum(share * math.log(share) for share in shares), abs=1e-4)
     assert found.reached
 
 
-def test_what_is_reported_is_what_is_foreseen(timeline: Timeline) -> None:
+def test_what_is_reported_is_what_is_predicted(timeline: Timeline) -> None:
     found = tuned(timeline, "trueskill", draw_margin=20.0)
     model, scored = registry.load("trueskill"), slice(int(timeline.game_start[4]), None)
     config = configure(model="trueskill")
     for values, value in ((found.start, found.before), (found.values, found.after)):
         params = changed(config.params, values)
-        foreseen = forecast(timeline, model, params, config.config.solver, first=4).model
-        per_game = score(foreseen, timeline.outcome[scored], timeline.weight[scored]).per_game
+        predicted = forecast(timeline, model, params, config.config.solver, first=4).model
+        per_game = score(predicted, timeline.outcome[scored], timeline.weight[scored]).per_game
         assert per_game == pytest.approx(value, abs=1e-9)
     assert set(found.values) == {"beta", "tau", "draw_margin", "white_advantage"}
 
@@ -71,8 +71,8 @@ def test_no_neighbour_is_better(timeline: Timeline) -> None:
     for key, value in found.values.items():
         for moved in (0.8 * value, 1.25 * value):
             params = changed(config.params, {**found.values, key: moved})
-            foreseen = forecast(timeline, model, params, config.config.solver, first=4).model
-            assert score(foreseen, timeline.outcome[scored], timeline.weight[scored]).per_game < found.after
+            predicted = forecast(timeline, model, params, config.config.solver, first=4).model
+            assert score(predicted, timeline.outcome[scored], timeline.weight[scored]).per_game < found.after
 
 
 def test_what_changes_nothing_is_left_alone(timeline: Timeline) -> None:

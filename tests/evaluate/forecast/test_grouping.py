@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from tests.support.builders import make_games
-from ttt_cli.evaluate.forecast.grouping import calibration, earlier_games, groups
+from ttt_cli.evaluate.forecast.grouping import earlier_games, groups
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
@@ -42,15 +41,3 @@ def test_decades_hold_their_years() -> None:
     assert found == {"1890s": 2, "1900s": 2, "1910s": 2}
     months = build_timeline(make_games(ROWS), "month")
     assert [group.name for group in groups(months, 3, "decade")] == ["1910s"]
-
-
-def test_calibration_compares_expected_scores_with_those_made() -> None:
-    probabilities = np.array([[0.05, 0.2, 0.75], [0.05, 0.2, 0.75], [0.0, 0.0, 1.0], [0.9, 0.1, 0.0]])
-    outcome, weight = np.array([2, 1, 2, 0], np.int8), np.array([1.0, 3.0, 2.0, 1.0])
-    low, middle, high = calibration(probabilities, outcome, weight)
-    assert (low.low, low.high, low.games, low.observed) == (0.0, 0.1, 1, 0)
-    assert low.foreseen == pytest.approx(0.05)
-    assert (middle.low, middle.high, middle.games) == (0.8, 0.9, 4)
-    assert middle.foreseen == pytest.approx(0.85)
-    assert middle.observed == pytest.approx((1 + 3 * 0.5) / 4)
-    assert (high.low, high.high, high.foreseen, high.observed) == (0.9, 1.0, 1, 1)

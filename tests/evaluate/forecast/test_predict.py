@@ -56,7 +56,7 @@ def test_no_forecast_sees_its_own_game_or_a_later_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", registry.MODULES)
-def test_what_is_foreseen_is_what_a_fit_of_the_past_alone_foresees(name: str) -> None:
+def test_what_is_predicted_is_what_a_fit_of_the_past_alone_predicts(name: str) -> None:
     """Also where one fit serves all periods, with the share of draws in the past as the chance of one."""
     model = registry.load(name)
     timeline = build_timeline(make_games(history(2)))
@@ -167,7 +167,7 @@ def test_fits_begin_at_those_with_other_parameters_of_the_same_period() -> None:
     sweeps = []
     for _ in range(2):
         forecaster = Forecaster(timeline, ttt, ttt.Params(draw_margin=100.0), SOLVER, near=near)
-        found = [forecaster.foresee(step, stop) for step, stop in blocks(timeline, 1, 1)]
+        found = [forecaster.predict(step, stop) for step, stop in blocks(timeline, 1, 1)]
         sweeps.append(sum(fit.status.sweeps for fit in near.values()))
     assert sorted(near) == [1, 2, 3]
     assert sweeps[1] < sweeps[0]

@@ -14,8 +14,8 @@ from tests.support.builders import EXACT, fit_rows, historical, make_games, skil
 from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.evaluate.forecast.predict import forecast, known_before
-from ttt_cli.evaluate.forecast.scores import find_step, prequential, score
+from ttt_cli.evaluate.forecast.predict import find_step, forecast, known_before
+from ttt_cli.evaluate.forecast.scores import prequential, score
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.systems import registry, trueskill, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -44,7 +44,7 @@ histories = st.lists(
 laws = settings(max_examples=25)
 
 
-def foresee(rows, model="ttt", players=(), **kwargs):
+def predicted_of(rows, model="ttt", players=(), **kwargs):
     options = {key: kwargs.pop(key) for key in ("first", "every") if key in kwargs}
     module = registry.load(model)
     timeline = build_timeline(make_games(rows, players))
@@ -55,9 +55,9 @@ def probabilities_by_hand(lead, variance, margin):
     return [math.exp(tilted(lead, variance, outcome, margin)[2]) for outcome in (-1, 0, 1)]
 
 
-def test_each_period_is_foreseen_from_a_fit_of_the_earlier_ones_and_drift():
+def test_each_period_is_predicted_from_a_fit_of_the_earlier_ones_and_drift():
     """Players of 1903 from a fit of 1900 alone, three years' drift later; the newcomer c from the prior."""
-    _, found = foresee(THREE_YEARS, **PARAMS)
+    _, found = predicted_of(THREE_YEARS, **PARAMS)
     known = skills(*fit_rows(THREE_YEARS[:3], **PARAMS))
     noise, margin = 2 * 300**2, 130
     (mean_a, sd_a), (mean_b, sd_b) = known["a", 1900], known["b", 1900]
@@ -75,22 +75,22 @@ def test_each_period_is_foreseen_from_a_fit_of_the_earlier_ones_and_drift():
 
 
 def test_the_naive_model_knows_the_draws_of_the_past_and_one_game_of_each_outcome():
-    _, found = foresee(THREE_YEARS, **PARAMS)
+    _, found = predicted_of(THREE_YEARS, **PARAMS)
     assert found.naive[[0, 3, 5], 1] == pytest.approx([1 / 3, 2 / 6, 2 / 8])
     assert found.naive[:, 0] == pytest.approx((1 - found.naive[:, 1]) / 2)
     assert found.naive.sum(axis=1) == pytest.approx(1)
 
 
 def test_an_automatic_margin_follows_the_share_of_draws_so_far():
-    _, found = foresee(THREE_YEARS, prior_sd=1e-6, tau=0)  # so sure of all that the margin alone decides
+    _, found = predicted_of(THREE_YEARS, prior_sd=1e-6, tau=0)  # so sure of all that the margin alone decides
     assert found.model == pytest.approx(found.naive, abs=1e-8)
-    _, given = foresee(THREE_YEARS, prior_sd=1e-6, tau=0, draw_probability=0.4)
+    _, given = predicted_of(THREE_YEARS, prior_sd=1e-6, tau=0, draw_probability=0.4)
     assert given.model[:, 1] == pytest.approx(0.4, abs=1e-8)
 
 
 def test_between_refits_players_drift_and_learn_nothing():
-    _, found = foresee(THREE_YEARS, every=2, **PARAMS)
-    _, always = foresee(THREE_YEARS, **PARAMS)
+    _, found = predicted_of(THREE_YEARS, every=2, **PARAMS)
+    _, always = predicted_of(THREE_YEARS, **PARAMS)
     assert found.model[:3] == pytest.approx(always.model[:3])
     nothing_known = probabilities_by_hand(0, 2 * (300**2 + 400**2 + 3 * 70**2), 130)
     assert found.model[3] == pytest.approx(
@@ -98,7 +98,7 @@ def test_between_refits_players_drift_and_learn_nothing():
     )  # three years after a first appearance that is not seen
     assert found.model[5:] == pytest.approx(always.model[5:])  # fitted again for 1904
     assert found.naive[3:5, 1] == pytest.approx(1 / 3)
-    _, from_1903 = foresee(THREE_YEARS, first=1, every=2, **PARAMS)
+    _, from_1903 = predicted_of(THREE_YEARS, first=1, every=2, **PARAMS)
     assert from_1903.model[:2] == pytest.approx(always.model[3:5])
     known = skills(*fit_rows(THREE_YEARS[:3], **PARAMS))
     mean, sd = known["b", 1900]  # c against b in 1904, four years after what is known of b
@@ -114,7 +114,7 @@ def test_a_score_never_sees_its_own_game(model, rows, which, outcome):
     row = rows[which % len(rows)]
     changed = [(*r[:3], outcome) if r is row else r for r in rows]
     seen = sum(r[0] <= row[0] for r in rows)
-    one, other = (foresee(history, model, **MODELS[model])[1] for history in (rows, changed))
+    one, other = (predicted_of(history, model, **MODELS[model])[1] for history in (rows, changed))
     assert np.array_equal(one.model[:seen], other.model[:seen])
     assert np.array_equal(one.naive[:seen], other.naive[:seen])
 
@@ -127,7 +127,7 @@ def test_order_inside_a_period_does_not_matter(model, rows, random):
     random.shuffle(shuffled)
     total = []
     for history in (rows, shuffled):
-        timeline, found = foresee(history, model, **MODELS[model])
+        timeline, found = predicted_of(history, model, **MODELS[model])
         total.append(score(found.model, timeline.outcome, timeline.weight))
     assert total[0].log_score == pytest.approx(total[1].log_score, abs=1e-7)
     assert total[0].brier == pytest.approx(total[1].brier, abs=1e-8)
@@ -136,9 +136,9 @@ def test_order_inside_a_period_does_not_matter(model, rows, random):
 @laws
 @given(histories)
 def test_refitting_a_filter_is_going_on_with_it(rows):
-    timeline, found = foresee(rows, "trueskill", **PARAMS)
+    timeline, found = predicted_of(rows, "trueskill", **PARAMS)
     for every in (2, 5):
-        assert np.array_equal(foresee(rows, "trueskill", every=every, **PARAMS)[1].model, found.model)
+        assert np.array_equal(predicted_of(rows, "trueskill", every=every, **PARAMS)[1].model, found.model)
     for step in range(len(timeline.periods)):
         fit = trueskill.fit(known_before(timeline, step, step + 1), trueskill.Params(**PARAMS), EXACT)
         for game in range(timeline.game_start[step], timeline.game_start[step + 1]):
@@ -158,18 +158,18 @@ def test_with_one_game_a_period_the_scores_add_up_to_the_evidence():
     ]
     for model, near in (("trueskill", 1e-9), ("ttt", 0.02), ("ttt-d", 0.02)):
         params = {key: value for key, value in PARAMS.items() if model != "ttt-d" or key != "draw_margin"}
-        timeline, found = foresee(rows, model, **params)
+        timeline, found = predicted_of(rows, model, **params)
         total = score(found.model, timeline.outcome, timeline.weight).log_score
         assert total == pytest.approx(fit_rows(rows, model, **params)[1].log_evidence, rel=near)
 
 
 def test_what_is_certain_scores_nothing_and_what_is_unknown_like_the_naive_model():
     won = [(year, "a", "b", 2) for year in range(1900, 1910)]
-    timeline, sure = foresee(won, prior_sd=1000, beta=1, tau=0, draw_margin=0.1)
+    timeline, sure = predicted_of(won, prior_sd=1000, beta=1, tau=0, draw_margin=0.1)
     found = score(sure.model, timeline.outcome, timeline.weight)
     assert found.per_game > math.log(0.5) / 10 - 0.2
     assert sure.model[-1, 2] > 0.9
-    timeline, unsure = foresee(THREE_YEARS, beta=1e9)
+    timeline, unsure = predicted_of(THREE_YEARS, beta=1e9)
     assert unsure.model == pytest.approx(unsure.naive, abs=1e-6)
 
 
@@ -225,7 +225,7 @@ def columns(fit, node):
 
 @pytest.fixture(scope="module")
 def simulated():
-    plan = Plan(players=60, years=25, games=6000, circles=3, draw_margin=180.0, white_advantage=70.0, seed=8)
+    plan = Plan(players=60, years=25, games=6000, clusters=3, draw_margin=180.0, white_advantage=70.0, seed=8)
     return build_timeline(simulate(plan).games())
 
 
@@ -272,12 +272,12 @@ def in_a_ring(outcomes):
 
 def test_an_advantage_is_estimated_from_enough_games_of_the_past_only():
     rows = in_a_ring([0 if i % 5 == 0 else 2 for i in range(180)])
-    _, found = foresee(rows, white_advantage="estimate", draw_margin=100)
-    _, blind = foresee(rows, draw_margin=100)
+    _, found = predicted_of(rows, white_advantage="estimate", draw_margin=100)
+    _, blind = predicted_of(rows, draw_margin=100)
     assert found.model[:120] == pytest.approx(blind.model[:120])  # 60 games are too few
     gamma = fit_rows(rows[:120], white_advantage="estimate", draw_margin=100)[1].params["white_advantage"]
     assert gamma > 50
-    _, held = foresee(rows, first=2, white_advantage=gamma, draw_margin=100)
+    _, held = predicted_of(rows, first=2, white_advantage=gamma, draw_margin=100)
     assert found.model[120:] == pytest.approx(held.model, abs=1e-4)
 
 
@@ -305,8 +305,8 @@ def test_unknown_colours_are_averaged_over(model):
 
 def test_an_advantage_without_limit_is_not_estimated():
     rows = in_a_ring([2] * 180)
-    _, found = foresee(rows, white_advantage="estimate", draw_margin=100)
-    _, blind = foresee(rows, draw_margin=100)
+    _, found = predicted_of(rows, white_advantage="estimate", draw_margin=100)
+    _, blind = predicted_of(rows, draw_margin=100)
     assert found.model == pytest.approx(blind.model)
 
 
@@ -335,7 +335,7 @@ def test_a_run_is_scored_under_its_config_from_a_period_on():
     run = api.fit(make_games(THREE_YEARS), model="ttt", **PARAMS)
     recorder = Recorder()
     found = prequential(run, "1901", every=2, progress=recorder)
-    timeline, expected = foresee(THREE_YEARS, first=1, every=2, **PARAMS)
+    timeline, expected = predicted_of(THREE_YEARS, first=1, every=2, **PARAMS)
     assert (found.first, found.every, found.converged) == ("1903", 2, True)
     assert found.model.games == 4
     again = score(expected.model, timeline.outcome[3:], timeline.weight[3:])

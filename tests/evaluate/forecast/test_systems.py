@@ -1,4 +1,4 @@
-"""Systems from configs, and the games that all of them foresee."""
+"""Systems from configs, and the games that all of them predicted_of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_systems_are_named_after_their_files(tmp_path: Path) -> None:
     (system,) = read_systems([one], ["solver.tol=0.5"])
     assert (system.config.model.name, system.config.solver.tol) == ("trueskill", 0.5)
     assert system.params.model_dump()["beta"] == 300
-    assert system.resolved.model.NAME == "trueskill"
+    assert system.model.NAME == "trueskill"
 
 
 def test_all_are_the_shipped_ones() -> None:

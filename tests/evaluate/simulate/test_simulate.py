@@ -49,8 +49,8 @@ def test_equal_plans_give_equal_histories_and_other_seeds_others() -> None:
     players=st.integers(2, 60),
     years=st.integers(1, 30),
     games=st.integers(1, 400),
-    circles=st.integers(1, 40),
-    travel=st.floats(0, 1),
+    clusters=st.integers(1, 40),
+    mixing=st.floats(0, 1),
     growth=st.floats(-5, 5),
     dates=st.sampled_from(["year", "day"]),
     seed=st.integers(0, 2**32),
@@ -131,9 +131,9 @@ def test_pairing_knows_nothing_of_skill() -> None:
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.05
 
 
-@pytest.mark.parametrize(("travel", "groups"), [(0.0, 4), (1.0, 1)])
-def test_circles_meet_only_by_travel(travel: float, groups: int) -> None:
-    simulated = simulate(Plan(players=400, years=1, games=20_000, circles=4, travel=travel, seed=2))
+@pytest.mark.parametrize(("mixing", "groups"), [(0.0, 4), (1.0, 1)])
+def test_clusters_meet_only_by_mixing(mixing: float, groups: int) -> None:
+    simulated = simulate(Plan(players=400, years=1, games=20_000, clusters=4, mixing=mixing, seed=2))
     games = coo_array((np.ones(20_000), (simulated.white, simulated.black)), shape=(400, 400))
     group = connected_components(games, directed=False)[1]
     assert len(set(group[simulated.white])) == groups
@@ -148,7 +148,7 @@ def test_circles_meet_only_by_travel(travel: float, groups: int) -> None:
         ({"tau": -1.0}, "tau is -1"),
         ({"draw_margin": math.nan}, "draw_margin is nan"),
         ({"draw_probability": 1.0}, "draw_probability is 1"),
-        ({"travel": 1.5}, "travel is 1.5"),
+        ({"mixing": 1.5}, "mixing is 1.5"),
         ({"growth": math.inf}, "growth is inf"),
         ({"first_year": 2990, "years": 11}, "after the year 2999"),
         ({"first_year": 3000, "years": 1}, "first_year is 3000"),

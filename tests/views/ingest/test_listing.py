@@ -12,9 +12,9 @@ from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.games.read import read_games, read_records
-from ttt_cli.views.formats import write_parquet, write_text
 from ttt_cli.views.ingest import listing
 from ttt_cli.views.ingest.listing import COLUMNS, record_rows
+from ttt_cli.views.rows import write_parquet, write_text
 
 ROOT = Path(__file__).parents[3]
 BROKEN = [ROOT / "sample_pgn" / "broken" / name for name in ("dirty.pgn", "dirty.csv")]

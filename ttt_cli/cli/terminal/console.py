@@ -12,30 +12,14 @@ from typing import Final, TextIO, cast
 
 import click
 
-from ttt_cli.cli.terminal.streams import give_up
+from ttt_cli.cli.terminal.streams import give_up, printable
 from ttt_cli.errors import RunError
-from ttt_cli.views.rows import Rows
+from ttt_cli.views.rows import Rows, write_parquet, write_text
 
 FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
-_OTHERS: Final = frozenset(  # formats that a file's name may say, and that are not written here
-    {
-        "xlsx",
-        "xls",
-        "ods",
-        "arrow",
-        "feather",
-        "sql",
-        "sqlite",
-        "db",
-        "duckdb",
-        "ttt",
-        "pgn",
-        "html",
-        "htm",
-        "xml",
-        "yaml",
-    }
-    | {"yml", "md", "pdf", "svg", "png", "gz", "bz2", "xz", "zst", "zip"}
+_OTHERS: Final = (  # formats that a file's name may say, and that are not written here
+    "xlsx xls ods arrow feather sql sqlite db duckdb ttt pgn html htm xml yaml yml md "
+    "pdf svg png gz bz2 xz zst zip"
 )
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
@@ -59,11 +43,6 @@ def say(*lines: str, level: int = NORMAL) -> None:
                 print(printable(line), file=sys.stderr)  # noqa: T201
         except OSError:
             give_up(sys.stderr)
-
-
-def printable(text: str) -> str:
-    """The text without control characters, which a terminal would obey; line ends stay."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 class _Terminal:
@@ -99,8 +78,7 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
     """Show or write rows; by default a table on a terminal, else TSV, or what the file's name says.
 
     A file appears whole or not at all. Raises click.UsageError for Parquet on a terminal and for a file whose name says
-    another format, RunError when the
-    file cannot be written.
+    another format, RunError when the file cannot be written.
     """
     fmt = fmt or _default_format(out)
     if out == "-":
@@ -108,10 +86,43 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
         return
     with _destination(Path(out)) as path:
         if fmt == "parquet":
-            _write_parquet(rows, path)
+            write_parquet(rows, path)
         else:
             with path.open("w", encoding="utf-8", newline="") as stream:
                 _write(rows, fmt, stream)
+
+
+def write(content: str | bytes, out: str) -> bool:
+    """Text or bytes to standard output for `-`, else to a file, whole or not at all; whether it was a file.
+
+    Raises RunError when the file cannot be written.
+    """
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    if out != "-":
+        with _destination(Path(out)) as path:
+            path.write_bytes(data)
+    elif isinstance(content, str):
+        click.echo(content, nl=False)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    return out != "-"
+
+
+def check_place(out: str) -> None:
+    """Refuse a place for a file that will not do, before the work begins. Raises click.UsageError."""
+    place = Path(out)
+    if place.is_dir() or not place.parent.is_dir():
+        raise click.UsageError(
+            f"{out} cannot be written: {'is a folder' if place.is_dir() else 'no such folder'}"
+        )
+
+
+def report_run() -> None:
+    """Say which run was asked, once."""
+    if voice.run:
+        say(voice.run)
+    voice.run = ""
 
 
 def is_titled(fmt: str | None, out: str = "-") -> bool:
@@ -123,7 +134,7 @@ def _default_format(out: str) -> str:
     if out == "-":
         return "table" if on_terminal() else "tsv"
     suffix = Path(out).suffix.removeprefix(".").lower()
-    if suffix in _OTHERS:
+    if suffix in _OTHERS.split():
         raise click.UsageError(f"{out!r}: tables are {', '.join(FORMATS[1:])}, by the file's name or -f")
     return suffix if suffix in FORMATS else "tsv"
 
@@ -136,7 +147,7 @@ def _emit_to_stdout(rows: Rows, fmt: str) -> None:
         raise click.UsageError("parquet is binary: name a file with -o FILE, or pipe it")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        _write_parquet(rows, path)
+        write_parquet(rows, path)
         sys.stdout.flush()
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
@@ -148,16 +159,8 @@ def _write(rows: Rows, fmt: str, stream: TextIO) -> None:
 
         say(*print_table(rows, stream))
     else:
-        from ttt_cli.views.formats import write_text
-
         target = _Terminal(stream) if stream.isatty() else stream
         write_text(rows, fmt, cast(TextIO, target), safe=voice.safe_csv)
-
-
-def _write_parquet(rows: Rows, path: Path) -> None:
-    from ttt_cli.views.formats import write_parquet
-
-    write_parquet(rows, path)
 
 
 @contextmanager

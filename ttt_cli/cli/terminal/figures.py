@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from ttt_cli.cli.terminal.console import on_terminal, say
-from ttt_cli.errors import RunError
+from ttt_cli.cli.terminal.console import on_terminal, say, write
 
 if TYPE_CHECKING:
     from ttt_cli.views.charts.figure import Figure
@@ -41,27 +39,6 @@ def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
     """
     from ttt_cli.views.charts.save import render
 
-    write_bytes(render(figure.spec, fmt), out or f"{figure.stem}.{fmt}")
-
-
-def write_bytes(content: bytes, out: str) -> None:
-    """Bytes to standard output for `-`, else to a file, whole or not at all, which is then named.
-
-    Raises RunError when the file cannot be written.
-    """
-    if out == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        return
-    from ttt_cli.files import replacing
-
-    path = Path(out)
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)  # a pipe or a device
-        else:
-            with replacing(path) as temporary:
-                temporary.write_bytes(content)
-    except OSError as error:
-        raise RunError(f"cannot be written: {error.strerror or error}", where=out) from error
-    say(f"{out} written")
+    place = out or f"{figure.stem}.{fmt}"
+    if write(render(figure.spec, fmt), place):
+        say(f"{place} written")

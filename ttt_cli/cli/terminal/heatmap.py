@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.cli.terminal.tables import SHOWN_ROWS
+from ttt_cli.views.charts.style import STEPS
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from ttt_cli.views.evidence.report import Place, Surface
+    from ttt_cli.views.evidence.surface import Place, Surface
 
-# dark to bright, equal steps of lightness, safe for the colour-blind (after viridis)
-COLOURS: Final = (
-    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
-)  # fmt: skip
 _DARK: Final = 5  # so many colours take white letters
 _KEY_STEPS: Final = 5
 _LEAST_CELL: Final = 2
@@ -44,7 +41,7 @@ def draw_surface(surface: Surface) -> bool:
     """Draw a surface of one or two axes; False, and nothing drawn, when it has more or does not fit."""
     from rich.console import Console
 
-    from ttt_cli.views.formats import speaks_unicode
+    from ttt_cli.views.rows import speaks_unicode
 
     console = Console(highlight=False, markup=False, emoji=False)
     signs = UNICODE if speaks_unicode(sys.stdout) else ASCII
@@ -72,7 +69,8 @@ def heatmap(surface: Surface, console: Console, signs: Signs) -> list[Text] | No
     width = min(max(3, *(len(label) + 1 for label in labels)), room)
     if width < _LEAST_CELL:
         return None
-    height = ranks({place: surface.drop(place) for place in surface.points})
+    drops = surface.drops()
+    height = ranks(drops)
     lines = [Text(f"log-evidence over {surface.keys[0]} (down) and {surface.keys[1]} (across)", style="bold")]
     for head, tick in zip(heads, down, strict=True):
         line = Text(head)
@@ -81,7 +79,7 @@ def heatmap(surface: Surface, console: Console, signs: Signs) -> list[Text] | No
             line.append_text(_cell(height[place], _mark(surface, place, signs), width, console, signs))
         lines.append(line)
     lines.append(Text(" " * len(heads[0]) + axis_line(labels, width)))
-    return [*lines, _colour_key(surface, height, console, signs), *_legend(surface, signs)]
+    return [*lines, _colour_key(drops, height, console, signs), *_legend(surface, signs)]
 
 
 def bars(surface: Surface, console: Console, signs: Signs) -> list[Text] | None:
@@ -94,7 +92,7 @@ def bars(surface: Surface, console: Console, signs: Signs) -> list[Text] | None:
     room = min(console.width - len(heads[0]) - widest - 6, _WIDEST_BAR)
     if room < 1:
         return None
-    drops = {place: surface.drop(place) for place in surface.points}
+    drops = surface.drops()
     most = max((drop for drop in drops.values() if math.isfinite(drop)), default=0.0)
     lines = [Text(f"log-evidence over {surface.keys[0]}", style="bold")]
     for head, value, (place, drop) in zip(heads, values, drops.items(), strict=True):
@@ -138,9 +136,9 @@ def _cell(height: float, mark: str, width: int, console: Console, signs: Signs) 
     from rich.text import Text
 
     if console.color_system and not console.no_color:
-        step = _step(height, len(COLOURS))
+        step = _step(height, len(STEPS))
         ink = "white" if step < _DARK else "black"
-        return Text(mark.center(width), style=f"bold {ink} on {COLOURS[step]}")
+        return Text(mark.center(width), style=f"bold {ink} on {STEPS[step]}")
     shade = signs.shades[_step(height, len(signs.shades))]
     return Text(f" {mark} ".center(width, shade) if mark and width > 3 else mark.center(width, shade))
 
@@ -149,7 +147,9 @@ def _step(height: float, steps: int) -> int:
     return min(int(height * steps), steps - 1)
 
 
-def _colour_key(surface: Surface, height: Mapping[Place, float], console: Console, signs: Signs) -> Text:
+def _colour_key(
+    drops: Mapping[Place, float], height: Mapping[Place, float], console: Console, signs: Signs
+) -> Text:
     """What shades mean: how far the points of equally spaced ranks are below the best."""
     from rich.text import Text
 
@@ -158,7 +158,7 @@ def _colour_key(surface: Surface, height: Mapping[Place, float], console: Consol
     for step in range(_KEY_STEPS):
         place = ordered[round(step / (_KEY_STEPS - 1) * (len(ordered) - 1))]
         line.append(" ").append_text(_cell(height[place], "", 2, console, signs))
-        line.append(f" {_size(surface.drop(place))}")
+        line.append(f" {_size(drops[place])}")
     return line
 
 

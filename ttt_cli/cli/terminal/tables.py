@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TextIO
 
-from ttt_cli.cli.terminal.console import printable
+from ttt_cli.cli.terminal.streams import printable
 from ttt_cli.views.rows import Rows
 
 SHOWN_ROWS: Final = 1000

@@ -12,7 +12,7 @@ import numpy as np
 from ttt_cli.config.schema import Config
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.evidence.grid import run_config, storing_points
-from ttt_cli.evaluate.evidence.optimise import NoHeight, Place, Top, Vector, climb
+from ttt_cli.evaluate.evidence.optimise import Optimum, Point, Undefined, Vector, maximise
 from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import draw_share
@@ -48,7 +48,7 @@ class Tuning:
     """What tuning found.
 
     `correlations` has shape (parameters, parameters), NaN where unknown. `start_log_evidence` and `log_evidence`
-    belong to the starting and the tuned values. `distance`: how far the top of the evidence still is, standard
+    belong to the starting and the tuned values. `distance`: how far the maximum of the evidence still is, standard
     errors, where the curvature tells. `config` is the run's with the tuned values, `schema` describes its model's
     keys. `evaluations` and `sweeps` count all fits. `remarks`: what to know before using the values.
     """
@@ -74,7 +74,7 @@ def tune(
     `overrides` change model and solver of the config (`solver.tol=0.001`); of a tuned parameter they give
     the start. Every fit on the way is kept in the run as an evidence point, also when the work is interrupted.
     What was `auto` or null becomes a number by being tuned; a white_advantage to `estimate` is tuned along.
-    Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be climbed, RunError.
+    Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be maximised, RunError.
     """
     with writing(run.path):
         run.refuse_replaced()
@@ -92,17 +92,17 @@ def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) ->
     chosen = parse_keys(keys, resolved, colours=colours_known(games, data.colours))
     timeline = build_timeline(games, data.period, data.colours)
     with progress.task("tuning", unit="fits") as bar, storing_points(run) as keep:
-        landscape = Landscape(resolved, timeline, chosen, keep, bar)
-        low, high = np.array([one.bounds for one in landscape.coordinates]).T
-        top = climb(landscape.look, landscape.begin, low, high)
-    return _describe(landscape, top)
+        objective = Objective(resolved, timeline, chosen, keep, bar)
+        low, high = np.array([one.bounds for one in objective.coordinates]).T
+        optimum = maximise(objective.at, objective.begin, low, high)
+    return _describe(objective, optimum)
 
 
-class Landscape:
-    """The log-evidence over the coordinates of the tuned parameters, and what looking at it has cost so far.
+class Objective:
+    """The log-evidence over the coordinates of the tuned parameters, and what its values have cost so far.
 
-    `configured` are the parameters in the config, `begin` the coordinates of these or of the next place from which
-    a climb can begin. `keep` takes every point, `bar` shows it.
+    `configured` are the parameters in the config, `begin` the coordinates of these or of the next point from which
+    the search can begin. `keep` takes every point, `bar` shows it.
     """
 
     def __init__(
@@ -124,24 +124,24 @@ class Landscape:
         begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
         self.begin = np.array(list(begin))
 
-    def look(self, at: Vector) -> Place:
-        """The evidence and its slopes at a place.
+    def at(self, at: Vector) -> Point:
+        """The evidence and its gradient at a point.
 
-        Raises NoHeight where the fit does not converge, ConfigError when the model gives no slopes.
+        Raises Undefined where the fit does not converge.
         """
         values = self.values(at)
         params = with_overrides(self.resolved, values).params
         fit = self._fit(params)
         if fit.status.converged and math.isfinite(fit.log_evidence):
             found = self.resolved.model.gradient(self._timeline, params, fit)
-            slopes = np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
-            if np.isfinite(slopes).all():
-                return Place(at, fit.log_evidence, slopes)
+            gradient = np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
+            if np.isfinite(gradient).all():
+                return Point(at, fit.log_evidence, gradient)
         self.failed += 1
-        raise NoHeight
+        raise Undefined
 
     def values(self, at: Vector) -> dict[str, float]:
-        """The parameters at a place."""
+        """The parameters at a point."""
         return {one.key: one.value(float(place)) for one, place in zip(self.coordinates, at, strict=True)}
 
     def _numbers(self, keys: Sequence[str]) -> dict[str, float]:
@@ -168,11 +168,11 @@ class Landscape:
         return fit
 
 
-def _describe(landscape: Landscape, top: Top) -> Tuning:
-    start = landscape.values(landscape.begin)
-    values = {key: float(f"{value:.{DIGITS}g}") for key, value in landscape.values(top.place.at).items()}
-    errors = np.sqrt(np.diag(top.covariance))
-    tuned = with_overrides(landscape.resolved, values)
+def _describe(objective: Objective, optimum: Optimum) -> Tuning:
+    start = objective.values(objective.begin)
+    values = {key: float(f"{value:.{DIGITS}g}") for key, value in objective.values(optimum.point.at).items()}
+    errors = np.sqrt(np.diag(optimum.covariance))
+    tuned = with_overrides(objective.resolved, values)
     return Tuning(
         parameters=tuple(
             TunedParameter(
@@ -182,18 +182,18 @@ def _describe(landscape: Landscape, top: Top) -> Tuning:
                 standard_error=None if math.isnan(error) else float(error * one.slope(values[one.key])),
                 bound=_BOUNDS[side],
             )
-            for one, error, side in zip(landscape.coordinates, errors, top.side.tolist(), strict=True)
+            for one, error, side in zip(objective.coordinates, errors, optimum.side.tolist(), strict=True)
         ),
-        correlations=_correlations(top.covariance, errors),
-        start_log_evidence=top.start.height,
-        log_evidence=top.place.height,
+        correlations=_correlations(optimum.covariance, errors),
+        start_log_evidence=optimum.start.value,
+        log_evidence=optimum.point.value,
         config=tuned.config,
         schema=type(tuned.params),
-        converged=top.reached,
-        distance=top.distance,
-        evaluations=landscape.evaluations,
-        sweeps=landscape.sweeps,
-        remarks=tuple(_remarks(landscape, top, errors)),
+        converged=optimum.reached,
+        distance=optimum.distance,
+        evaluations=objective.evaluations,
+        sweeps=objective.sweeps,
+        remarks=tuple(_remarks(objective, optimum, errors)),
     )
 
 
@@ -203,22 +203,22 @@ def _correlations(covariance: Vector, errors: Vector) -> Vector:
     return found
 
 
-def _remarks(landscape: Landscape, top: Top, errors: Vector) -> Iterator[str]:
-    if not math.isfinite(top.place.height):
-        yield "the fit did not converge where the climb begins: begin elsewhere with -s, or raise solver.max_sweeps"
+def _remarks(objective: Objective, optimum: Optimum, errors: Vector) -> Iterator[str]:
+    if not math.isfinite(optimum.point.value):
+        yield "the fit did not converge where the search begins: begin elsewhere with -s, or raise solver.max_sweeps"
         return
-    if not top.reached:
-        yield "NOT CONVERGED: the climb ended before the top of the evidence"
-    if landscape.failed:
-        yield f"{landscape.failed} of {landscape.evaluations} fits did not converge: the climb went round them"
-    for key, value in landscape.values(landscape.begin).items():
-        if not math.isclose(value, landscape.configured[key], abs_tol=1e-6):
-            yield f"the climb began at {key} {value:g} instead of {landscape.configured[key]:g}"
-    values = landscape.values(top.place.at)
-    for one, side, error in zip(landscape.coordinates, top.side.tolist(), errors, strict=True):
+    if not optimum.reached:
+        yield "NOT CONVERGED: the search ended before the maximum of the evidence"
+    if objective.failed:
+        yield f"{objective.failed} of {objective.evaluations} fits did not converge: the search went round them"
+    for key, value in objective.values(objective.begin).items():
+        if not math.isclose(value, objective.configured[key], abs_tol=1e-6):
+            yield f"the search began at {key} {value:g} instead of {objective.configured[key]:g}"
+    values = objective.values(optimum.point.at)
+    for one, side, error in zip(objective.coordinates, optimum.side.tolist(), errors, strict=True):
         if side:
             yield f"{one.key} stopped at its {_BOUNDS[side]} bound {values[one.key]:.4g}: no standard error"
         elif one.form == "log" and error > VAGUE:
             yield f"the games hardly determine {one.key}: its standard error is larger than itself"
-    if np.isnan(errors[top.side == 0]).any():
-        yield "no standard errors: where the climb ended the evidence is not curved downwards, or fits fail"
+    if np.isnan(errors[optimum.side == 0]).any():
+        yield "no standard errors: where the search ended the evidence is not curved downwards, or fits fail"

@@ -5,23 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ttt_cli.evaluate.forecast.contest import System
-from ttt_cli.steps import STEPS_PER_YEAR
-from ttt_cli.systems import registry
+from ttt_cli.evaluate.forecast.evaluation import System
+from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 MOST: Final = 100_000_000  # games that all fits of a system may go through: one to five minutes of work
 MOST_TUNING: Final = 30_000_000  # and in tuning, where they go through them more than once
-SHARES: Final = (
-    1 / 52,
-    1 / 26,
-    1 / 12,
-    1 / 6,
-    1 / 4,
-    1 / 3,
-    1 / 2,
-    1.0,
-)  # of a year, after which to fit again
+SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
 
 
 def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
@@ -40,11 +30,10 @@ def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
 
 def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, str | None]:
     """The system with parameters with which so many fits can be afforded, and what is to be said of it."""
-    instead = registry.load(system.config.model.name).TRAITS.for_many_fits(timeline, system.params, fits)
+    instead = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
     if not instead:
         return system, None
     changes = ", ".join(f"{key} {value}" for key, value in instead.items())
     params = system.params.model_copy(update=dict(instead))
-    return replace(
-        system, params=params
-    ), f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
+    note = f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
+    return replace(system, params=params), note

@@ -1,4 +1,4 @@
-"""Rating systems side by side: the same games foreseen by each, period by period, from earlier ones only."""
+"""Rating systems side by side: the same games predicted by each, period by period, from earlier ones only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
 from ttt_cli.evaluate.forecast.compare_tune import TunePlan
-from ttt_cli.evaluate.forecast.contest import Contest, System, contest_tasks
 from ttt_cli.evaluate.forecast.entries import Board, Entry, Lost
-from ttt_cli.evaluate.forecast.predict import blocks
-from ttt_cli.evaluate.forecast.scores import find_step
+from ttt_cli.evaluate.forecast.evaluation import Evaluation, System, tasks_of
+from ttt_cli.evaluate.forecast.predict import blocks, find_step
 from ttt_cli.inference.ep.slices import available_cores
 from ttt_cli.processes import run_chains
 from ttt_cli.progress import SILENT, Progress
@@ -28,9 +27,9 @@ SMALL: Final = 20_000_000  # games times fits up to which starting processes cos
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems that foresaw the same games: those of `timeline` from the period at index `first` on.
+    """Systems that predicted the same games: those of `timeline` from the period at index `first` on.
 
-    `every`: after how many periods smoothed systems were fitted again. `plan`: how they were tuned, if they were.
+    `every`: after how many periods smoothed systems were refitted. `plan`: how they were tuned, if they were.
     `lost`: the systems that have no entry. `interrupted`: whether that is because the work was ended.
     `replaced`: which parameters were replaced to afford so many fits.
     """
@@ -70,33 +69,33 @@ def compare(
     progress: Progress = SILENT,
     on_tuned: Callable[[System, str], object] = lambda *_: None,
 ) -> Comparison:
-    """Let systems foresee the games from the period `since` on (a label or its year; None: the later half of them).
+    """Let systems predict the games from the period `since` on (a label or its year; None: the later half of them).
 
     Smoothed systems are refitted every `every` periods; None: as often as can be afforded, in tuning and in the test,
     and with cheaper parameters where so many fits could not be afforded otherwise. With `tuning` every system first
-    gets parameters that suit the games before the test; `on_tuned(system, begin)` is told of each at once, and of
+    gets parameters that suit the games before the test; `on_tuned(system, begin)` is called for each at once, with
     when the test begins. `jobs`: how many processes, None for as many as pay; results do not depend on it.
     A system that fails, or whose process dies, is lost, and the others go on; after KeyboardInterrupt those are lost
     that were not done. Raises LookupFailed, ConfigError, and when all are lost what ended the first.
     """
     if not timeline.n_games:
-        raise LookupFailed("there are no games to foresee")
+        raise LookupFailed("there are no games to predict")
     first = find_step(timeline, since) if since else later_half(timeline, len(timeline.periods))
     plan = _plan(timeline, first, every, tuning) if tuning else None
     replaced: tuple[str, ...] = ()
     if every is None:
         every = affordable_every(timeline, first)
         systems, replaced = _afforded(timeline, systems, first, every, plan)
-    chains = [contest_tasks(timeline, number, first, every, plan) for number in range(len(systems))]
+    chains = [tasks_of(timeline, number, first, every, plan) for number in range(len(systems))]
     jobs = jobs or _jobs_that_pay(timeline, sum(task.units for chain in chains for task in chain))
-    contest = Contest(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
+    evaluation = Evaluation(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
     with ExitStack() as stack:
         board = Board(systems, chains, progress, stack)
-        results = run_chains(contest, chains, jobs, on_report=board.receive, on_lost=board.lose)
+        results = run_chains(evaluation, chains, jobs, on_report=board.receive, on_lost=board.lose)
         try:
             with closing(results):
                 for piece in results:
-                    board.take(piece)
+                    board.add(piece)
                     if piece.tuned:
                         on_tuned(piece.tuned[0], timeline.label(int(timeline.periods[first])))
         except KeyboardInterrupt:

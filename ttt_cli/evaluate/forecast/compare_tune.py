@@ -1,9 +1,9 @@
-"""The parameters with which a system foresees the years before a test best, or which their evidence prefers."""
+"""The parameters with which a system predicts the years before a test best, or which their evidence prefers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from ttt_cli.errors import TttError
-from ttt_cli.evaluate.evidence.optimise import Vector, climb
+from ttt_cli.evaluate.evidence.optimise import Vector, maximise
 from ttt_cli.evaluate.evidence.tunable import Coordinate, free_coordinates
-from ttt_cli.evaluate.evidence.tune import Landscape
+from ttt_cli.evaluate.evidence.tune import Objective
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.fitted import Fit
@@ -27,7 +27,7 @@ Criterion = Literal["score", "evidence"]
 STEP: Final = 0.3  # of the first steps in each coordinate: 30 %, or 30 points
 CLOSE: Final = 0.03  # step at which the search ends
 INERT: Final = 1e-5  # nats per game: what moves the score by less does nothing, or rounding does it
-WORST: Final = 1.0  # nats per game that a place without a value counts as worse than the start
+WORST: Final = 1.0  # nats per game that an undefined loss counts as worse than the start
 DIGITS: Final = 6
 
 
@@ -35,7 +35,7 @@ DIGITS: Final = 6
 class TunePlan:
     """How systems are tuned on the periods before that at index `until`.
 
-    `by` "score": the games from the period at index `since` on are foreseen, smoothed models being fitted again
+    `by` "score": the games from the period at index `since` on are predicted, smoothed models being refitted
     every `every` periods, with at most about `evaluations` sets of parameters. `by` "evidence": the evidence of all
     these games where the model has one and its slopes in all that is free, else the score.
     """
@@ -52,7 +52,7 @@ class TunedSystem:
     """What tuning a system found.
 
     `start` and `values` by parameter; `before` and `after`: with `by` "score" the mean log probability per game
-    foreseen, with "evidence" the log-evidence, nats. `reached`: whether the search ended by itself.
+    predicted, with "evidence" the log-evidence, nats. `reached`: whether the search ended by itself.
     """
 
     by: Criterion
@@ -76,122 +76,90 @@ def tune_system(
 
 
 def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> TunedSystem:
-    foresight = _Foresight(past, resolved, plan, bar)
-    best = _Best(foresight)
-    numbers = foresight.worked_out()
-    best.begin(_free(past, resolved, numbers), numbers)
-    reached = True
-    if best.free:
-        begin = np.array([one.place(numbers[one.key]) for one in best.free])
-        reached = _search(best.look, begin, best.free, plan)
+    loss = _Loss(past, resolved, plan, bar)
+    numbers = loss.worked_out()
+    free = loss.sensitive(_free(past, resolved, numbers), numbers)
+    reached = not free or _search(loss, np.array([one.place(numbers[one.key]) for one in free]), free, plan)
     return TunedSystem(
         by="score",
-        start={one.key: float(numbers[one.key]) for one in best.free},
-        values=best.values,
-        before=-best.start,
-        after=-best.cost,
-        evaluations=foresight.evaluations,
+        start={one.key: float(numbers[one.key]) for one in free},
+        values=loss.values,
+        before=-loss.start,
+        after=-loss.least,
+        evaluations=loss.evaluations,
         reached=reached,
     )
 
 
-def _search(
-    cost: Callable[[Vector], float], begin: Vector, free: tuple[Coordinate, ...], plan: TunePlan
-) -> bool:
-    """Search downhill without slopes (COBYQA: T. M. Ragonneau, Z. Zhang 2022); whether it ended by itself."""
+def _search(loss: _Loss, begin: Vector, free: tuple[Coordinate, ...], plan: TunePlan) -> bool:
+    """Minimise without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022); whether it ended by itself."""
     from scipy.optimize import Bounds, minimize
 
+    def function(at: Vector) -> float:
+        pairs = zip(free, at.tolist(), strict=True)
+        return loss.at({one.key: _rounded(one.value(place)) for one, place in pairs})
+
     low, high = np.array([one.bounds for one in free]).T
-    result = minimize(
-        cost,
-        begin,
-        method="COBYQA",
-        bounds=Bounds(low, high),
-        options={
-            "maxfev": plan.evaluations,
-            "initial_tr_radius": STEP,
-            "final_tr_radius": CLOSE,
-        },
-    )
+    options: Any = {"maxfev": plan.evaluations, "initial_tr_radius": STEP, "final_tr_radius": CLOSE}
+    result = minimize(function, begin, method="COBYQA", bounds=Bounds(low, high), options=options)
     return bool(result.success)
 
 
-class _Best:
-    """The costs of places, and the best so far; `start` is that of the system as it is configured."""
+class _Loss:
+    """The mean log-loss with which a system predicts the games of the years before the test, nats per game.
 
-    def __init__(self, foresight: _Foresight) -> None:
-        self._foresight = foresight
-        self.start = self.cost = foresight.cost({})
-        self.values: dict[str, float] = {}
-        self.free: tuple[Coordinate, ...] = ()
-        self._known: dict[frozenset[tuple[str, float]], float] = {}
-
-    def begin(self, free: tuple[Coordinate, ...], numbers: Mapping[str, float]) -> None:
-        """Free the coordinates in which a step from `numbers` changes the score while the others stay."""
-        given = {one.key: _rounded(numbers[one.key]) for one in free}
-        base = self._look(given)
-        self.free = tuple(
-            one
-            for one in free
-            if abs(self._look({**given, one.key: _stepped(one, given[one.key])}) - base) > INERT
-        )
-
-    def look(self, at: Vector) -> float:
-        """The cost at a place."""
-        pairs = zip(self.free, at.tolist(), strict=True)
-        return self._look({one.key: _rounded(one.value(place)) for one, place in pairs})
-
-    def _look(self, values: dict[str, float]) -> float:
-        place = frozenset(values.items())
-        if place not in self._known:
-            self._known[place] = self._cost(values)
-        return self._known[place]
-
-    def _cost(self, values: dict[str, float]) -> float:
-        found = self._foresight.cost(values)
-        if not math.isfinite(found):
-            return self.start + WORST
-        if found < self.cost:
-            self.cost, self.values = found, values
-        return min(found, self.start + WORST)
-
-
-def _stepped(one: Coordinate, value: float) -> float:
-    """A value one step away, inside the bounds."""
-    place = one.place(value)
-    return _rounded(one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP))
-
-
-class _Foresight:
-    """The mean log-loss with which a system foresees the games of the years before the test."""
+    `start` is that of the system as it is configured, `least` the smallest so far, with the parameters `values`.
+    """
 
     def __init__(self, past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> None:
         self._past, self._resolved, self._plan, self._bar = past, resolved, plan, bar
         self._near: dict[int, Fit] = {}
         scored = slice(int(past.game_start[plan.since]), None)
         self._scored = past.outcome[scored], past.weight[scored]
+        self._known: dict[frozenset[tuple[str, float]], float] = {}
         self.evaluations = 0
+        self.values: dict[str, float] = {}
+        self.start = self.least = self._measured({})
 
-    def cost(self, values: Mapping[str, float]) -> float:
-        """Nats per game; infinite or NaN where the model takes no such values."""
+    def at(self, values: dict[str, float]) -> float:
+        """The loss with these parameters, at most WORST above the start."""
+        key = frozenset(values.items())
+        if key not in self._known:
+            found = self._measured(values)
+            if found < self.least:
+                self.least, self.values = found, values
+            worst = self.start + WORST
+            self._known[key] = min(found, worst) if math.isfinite(found) else worst
+        return self._known[key]
+
+    def sensitive(self, free: tuple[Coordinate, ...], numbers: Mapping[str, float]) -> tuple[Coordinate, ...]:
+        """The coordinates in which a step from `numbers` changes the loss while the others stay."""
+        given = {one.key: _rounded(numbers[one.key]) for one in free}
+        base = self.at(given)
+
+        def stepped(one: Coordinate) -> float:
+            place = one.place(given[one.key])
+            return _rounded(one.value(place + STEP if place + STEP <= one.bounds[1] else place - STEP))
+
+        return tuple(one for one in free if abs(self.at({**given, one.key: stepped(one)}) - base) > INERT)
+
+    def worked_out(self) -> dict[str, Any]:
+        """The parameters as numbers, from the games before those that are scored."""
+        return self._forecaster(self._resolved.params).numbers(self._plan.since)
+
+    def _measured(self, values: Mapping[str, float]) -> float:
+        """The loss; infinite or NaN where the model takes no such values."""
         self.evaluations += 1
         try:
-            params = changed(self._resolved.params, values)
-            forecaster = self._forecaster(params)
-            parts = [
-                forecaster.foresee(step, stop)
-                for step, stop in blocks(self._past, self._plan.since, self._plan.every)
-            ]
+            forecaster = self._forecaster(changed(self._resolved.params, values))
+            steps = blocks(self._past, self._plan.since, self._plan.every)
+            parts = [forecaster.predict(step, stop) for step, stop in steps]
         except (TttError, ValidationError):
             self._bar.advance(1, "tuning")
             return math.inf
         loss = -score(np.concatenate(parts), *self._scored).per_game
         self._bar.advance(1, f"tuning: log-loss {loss:.4f}")
         return loss
-
-    def worked_out(self) -> dict[str, Any]:
-        """The parameters as numbers, from the games before those that are scored."""
-        return self._forecaster(self._resolved.params).numbers(self._plan.since)
 
     def _forecaster(self, params: Params) -> Forecaster:
         config, model = self._resolved.config, self._resolved.model
@@ -215,17 +183,17 @@ def _free(past: Timeline, resolved: Resolved, numbers: Mapping[str, Any]) -> tup
 
 
 def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str], bar: Bar) -> TunedSystem:
-    landscape = Landscape(resolved, past, keys, lambda _: None, bar)
-    low, high = np.array([one.bounds for one in landscape.coordinates]).T
-    top = climb(landscape.look, landscape.begin, low, high)
+    objective = Objective(resolved, past, keys, lambda _: None, bar)
+    low, high = np.array([one.bounds for one in objective.coordinates]).T
+    optimum = maximise(objective.at, objective.begin, low, high)
     return TunedSystem(
         by="evidence",
-        start=landscape.configured,
-        values={key: _rounded(value) for key, value in landscape.values(top.place.at).items()},
-        before=top.start.height,
-        after=top.place.height,
-        evaluations=landscape.evaluations,
-        reached=top.reached,
+        start=objective.configured,
+        values={key: _rounded(value) for key, value in objective.values(optimum.point.at).items()},
+        before=optimum.start.value,
+        after=optimum.point.value,
+        evaluations=objective.evaluations,
+        reached=optimum.reached,
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.errors import TttError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem
-from ttt_cli.evaluate.forecast.contest import Piece, System, Task
+from ttt_cli.evaluate.forecast.evaluation import Piece, System, Task
 from ttt_cli.fitted import Kind
 from ttt_cli.progress import Bar, Progress
 
@@ -62,9 +62,9 @@ class Board:
     ) -> None:
         self._systems = systems
         self._pieces: list[list[Piece]] = [[] for _ in systems]
-        self._forecasts = [sum(task.what == "foresee" for task in chain) for chain in chains]
+        self._forecasts = [sum(task.what == "predict" for task in chain) for chain in chains]
         self._errors: dict[int, Exception] = {}
-        self._heard = [0.0] * len(systems)  # units of the task under way
+        self._reported = [0.0] * len(systems)  # units of the task under way
         self.interrupted = False
         width = max((len(system.name) for system in systems), default=0)
         self._bars: list[Bar] = [
@@ -77,16 +77,16 @@ class Board:
     def receive(self, task: Task, message: tuple[float, str]) -> None:
         """Show units of a task that is not done yet."""
         amount, note = message
-        amount = min(amount, task.units - self._heard[task.system])
-        self._heard[task.system] += amount
+        amount = min(amount, task.units - self._reported[task.system])
+        self._reported[task.system] += amount
         self._bars[task.system].advance(amount, note)
 
-    def take(self, piece: Piece) -> None:
+    def add(self, piece: Piece) -> None:
         """Keep what came of a task."""
         task = piece.task
         self._pieces[task.system].append(piece)
-        left = task.units - self._heard[task.system]
-        self._heard[task.system] = 0.0
+        left = task.units - self._reported[task.system]
+        self._reported[task.system] = 0.0
         self._bars[task.system].advance(left, "tuned" if task.what == "tune" else "")
 
     def lose(self, task: Task, error: Exception) -> None:
@@ -95,7 +95,7 @@ class Board:
         self._bars[task.system].advance(0, "lost")
 
     def entries(self) -> tuple[Entry, ...]:
-        """The systems that have foreseen all games. Raises what ended the first when there are none."""
+        """The systems that have predicted all games. Raises what ended the first when there are none."""
         found = tuple(self._entry(number) for number in range(len(self._systems)) if self._scored(number))
         if not found:
             if self.interrupted:
@@ -108,23 +108,23 @@ class Board:
         return tuple(self._lost(number) for number in range(len(self._systems)) if not self._scored(number))
 
     def _scored(self, number: int) -> bool:
-        """Whether all games are foreseen, whatever became of the evidence."""
-        done = sum(piece.task.what == "foresee" for piece in self._pieces[number])
+        """Whether all games are predicted, whatever became of the evidence."""
+        done = sum(piece.task.what == "predict" for piece in self._pieces[number])
         return done == self._forecasts[number]
 
     def _entry(self, number: int) -> Entry:
         def of(what: str) -> Iterator[Piece]:
             return (piece for piece in self._pieces[number] if piece.task.what == what)
 
-        foreseen, last, tuning = list(of("foresee")), next(of("evidence"), None), next(of("tune"), None)
+        predicted, last, tuning = list(of("predict")), next(of("evidence"), None), next(of("tune"), None)
         system, tuned = tuning.tuned if tuning and tuning.tuned else (self._systems[number], None)
         return Entry(
             system=system,
-            kind=system.resolved.model.TRAITS.kind,
-            probabilities=np.concatenate([piece.probabilities for piece in foreseen]),
+            kind=system.model.TRAITS.kind,
+            probabilities=np.concatenate([piece.probabilities for piece in predicted]),
             log_evidence=last.log_evidence if last else float("nan"),
-            converged=(last or foreseen[-1]).converged,
-            seconds=sum(piece.seconds for piece in foreseen),
+            converged=(last or predicted[-1]).converged,
+            seconds=sum(piece.seconds for piece in predicted),
             tuned=tuned,
             tuning_seconds=tuning.seconds if tuning else 0.0,
             note=None if last else f"no log-evidence: {self._reason(number)}",

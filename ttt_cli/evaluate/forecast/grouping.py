@@ -1,4 +1,4 @@
-"""Scored games in groups: by decade, by the players' experience, by the expected score."""
+"""Scored games in groups: by decade, or by the players' experience."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -16,7 +15,6 @@ Array = NDArray[np.float64]
 By = Literal["decade", "experience"]
 
 EXPERIENCE: Final = (0, 1, 10, 30, 100)  # where the groups begin, earlier games
-BINS: Final = 10  # of the expected score
 
 
 @dataclass(frozen=True)
@@ -25,17 +23,6 @@ class Group:
 
     name: str
     member: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class CalibrationBin:
-    """Games whose expected score for White lies between `low` and `high`; means over them, `games` weighted."""
-
-    low: float
-    high: float
-    games: float
-    foreseen: float
-    observed: float
 
 
 def groups(timeline: Timeline, first: int, by: By) -> list[Group]:
@@ -53,19 +40,6 @@ def earlier_games(timeline: Timeline) -> Array:
     earlier = np.empty(len(order))
     earlier[order] = before - np.repeat(before[starts], np.diff(starts, append=len(order)))
     return earlier
-
-
-def calibration(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> list[CalibrationBin]:
-    """White's expected score (a draw counts half) beside the score made, in BINS bins; empty ones left out."""
-    foreseen = probabilities[:, WIN] + 0.5 * probabilities[:, DRAW]
-    number = np.minimum((foreseen * BINS).astype(np.int64), BINS - 1)
-    games, expected, made = (
-        np.bincount(number, weight * value, BINS) for value in (np.ones(len(weight)), foreseen, outcome / 2.0)
-    )
-    return [
-        CalibrationBin(i / BINS, (i + 1) / BINS, float(games[i]), expected[i] / games[i], made[i] / games[i])
-        for i in np.flatnonzero(games).tolist()
-    ]
 
 
 def _decades(timeline: Timeline, first: int) -> list[Group]:

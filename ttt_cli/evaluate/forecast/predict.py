@@ -1,4 +1,4 @@
-"""Games foreseen from earlier ones only: predict, then learn.
+"""Games predicted from earlier ones only: predict, then learn.
 
 Before a period's games are looked at, a smoothing model is fitted to the games of earlier periods, and what it
 believes of the players then gives the probabilities. A filter is fitted once and asked what it believed before each
@@ -9,40 +9,66 @@ config are taken as given; whatever the model would work out from all games (`dr
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.document import Document
 from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import Filter
 from ttt_cli.inference.draws import logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.runs.run import Run
 from ttt_cli.systems.registry import Model
-from ttt_cli.timeline import Timeline
+from ttt_cli.systems.resolve import resolve
+from ttt_cli.timeline import Timeline, build_timeline
 
 Array = NDArray[np.float64]
 
 LOOSER: Final = 50.0  # times the solver's tolerance: a finer one does not pay for predictions
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
-GROWTH: Final = 1.25  # of the games seen, after which White's advantage is estimated anew
+GROWTH: Final = 1.25  # of the games seen, after which White's advantage is re-estimated
 ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Probabilities of the last n games of a timeline, in its order, each from games of earlier periods only.
+    """The last n games of a timeline, from the period `first` on, each predicted from games of earlier periods only.
 
-    `model` and `naive` have shape (n, 3): loss, draw and win for White. `converged`: whether all fits did.
+    In the timeline's order, `outcome` and `weight` of shape (n,), and the probabilities of the system, `model`, and of
+    the naive one, shape (n, 3): loss, draw and win for White. `converged`: whether all fits did.
     """
 
+    first: str
+    outcome: NDArray[np.int8]
+    weight: Array
     model: Array
     naive: Array
     converged: bool
+
+
+def predict_run(
+    run: Run, since: str | None = None, every: int = 1, *, progress: Progress = SILENT
+) -> Forecast:
+    """Predict a run's games period by period, under its config.
+
+    `since`: the first period that counts, as it is written or its year; None for the run's first. `every`: refit
+    after so many periods only. Raises LookupFailed when there are no games from `since` on, ConfigError, RunError.
+    """
+    resolved = resolve(Document(values=run.meta.config))
+    data, solver = resolved.config.data, resolved.config.solver
+    timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    first = find_step(timeline, since) if since else 0
+    return forecast(
+        timeline, resolved.model, resolved.params, solver, first=first, every=every, progress=progress
+    )
 
 
 def forecast(
@@ -55,20 +81,28 @@ def forecast(
     every: int = 1,
     progress: Progress = SILENT,
 ) -> Forecast:
-    """Foresee the games from the period at index `first` on; the model learns the games seen every `every` periods.
+    """Predict the games from the period at index `first` on; the model learns the games seen every `every` periods.
 
     A smoothing model is fitted to the games seen, starting from the fit before, and its players drift on until it is
-    fitted again. A filter learns game by game anyway; only what is worked out from the games seen waits.
+    refitted. A filter learns game by game anyway; only what is worked out from the games seen waits.
     """
     forecaster = Forecaster(timeline, model, params, solver)
     model_parts, naive_parts = [], []
     with progress.task("predicting", total=len(timeline.periods) - first, unit="periods") as bar:
         for step, stop in blocks(timeline, first, every):
-            probabilities = forecaster.foresee(step, stop)
+            probabilities = forecaster.predict(step, stop)
             model_parts.append(probabilities)
             naive_parts.append(np.tile(naive_probabilities(timeline.until(step)), (len(probabilities), 1)))
             bar.advance(stop - step, timeline.label(int(timeline.periods[stop - 1])))
-    return Forecast(np.concatenate(model_parts), np.concatenate(naive_parts), forecaster.converged)
+    games = slice(int(timeline.game_start[first]), None)
+    return Forecast(
+        first=timeline.label(int(timeline.periods[first])),
+        outcome=timeline.outcome[games],
+        weight=timeline.weight[games],
+        model=np.concatenate(model_parts),
+        naive=np.concatenate(naive_parts),
+        converged=forecaster.converged,
+    )
 
 
 def blocks(timeline: Timeline, first: int, every: int) -> list[tuple[int, int]]:
@@ -87,7 +121,7 @@ def naive_probabilities(seen: Timeline) -> Array:
 def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
     """The games before the period at index `step`, with all nodes before that at `stop`.
 
-    The nodes from `step` on have no games: what a fit believes there is what it foresees.
+    The nodes from `step` on have no games: what a fit believes there is what it predicts.
     """
     nodes = timeline.until(stop)
     games = timeline.until(step)
@@ -101,6 +135,21 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
         offset=games.offset,
         joined=games.joined,
     )
+
+
+def find_step(timeline: Timeline, since: str) -> int:
+    """The index of the first period with games that is not before `since`.
+
+    Raises ConfigError when `since` does not begin with a year, LookupFailed when it is after the last period.
+    """
+    if not re.match(r"\d{4}(-|$)", since):
+        raise ConfigError(f"{since!r} is no period", hint="give a year, for instance 1900")
+    labels = [timeline.label(number) for number in timeline.periods.tolist()]
+    steps = [step for step, label in enumerate(labels) if label >= since]
+    if not steps:
+        last = f"the last ones are of {labels[-1]}" if labels else None
+        raise LookupFailed(f"there are no games from {since} on", hint=last)
+    return steps[0]
 
 
 @dataclass
@@ -119,7 +168,7 @@ class Forecaster:
     converged: bool = field(default=True, init=False)
     _last: Fit | None = field(default=None, init=False, repr=False)
     _whole: Fit | None = field(default=None, init=False, repr=False)
-    _whole_from: int = field(default=0, init=False)  # index of the first period that it foresees
+    _whole_from: int = field(default=0, init=False)  # index of the first period that it predicts
     _advantage: float = field(default=0.0, init=False)
     _enough: float = field(default=ESTIMATED_FROM, init=False)  # games for the next estimate of the advantage
 
@@ -127,7 +176,7 @@ class Forecaster:
         self._traits = self.model.TRAITS
         self._loose = self.solver.model_copy(update={"tol": LOOSER * self.solver.tol})
 
-    def foresee(self, step: int, stop: int) -> Array:
+    def predict(self, step: int, stop: int) -> Array:
         """Probabilities (games, 3) of the games of the periods from `step` to before `stop`."""
         nodes = slice(int(self.timeline.node_start[step]), int(self.timeline.node_start[stop]))
         games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
@@ -146,7 +195,7 @@ class Forecaster:
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
     def numbers(self, step: int) -> dict[str, Any]:
-        """The parameters with which the period at index `step` is foreseen, those left open as numbers."""
+        """The parameters with which the period at index `step` is predicted, those left open as numbers."""
         past = self._past(self.timeline.until(step))
         return {**self._fit_before(step, step + 1, past).params, **past.rule}
 

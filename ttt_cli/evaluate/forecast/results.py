@@ -1,25 +1,68 @@
-"""What a comparison says: every system's scores over the same games, beside the best system's."""
+"""What a comparison says: every system's scores over the same games, beside the best system's.
+
+How sure differences of scores are when players recur in many games: what a system misjudges about a player, it
+misjudges in all his games, so that two games count as dependent when they share a player (dyadic clustering:
+M. Fafchamps, F. Gubert, The formation of risk sharing networks, J. Dev. Econ. 83, 2007).
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.evaluate.forecast.calibration import CalibrationBin, expected_scores
 from ttt_cli.evaluate.forecast.compare import Comparison, Entry
-from ttt_cli.evaluate.forecast.grouping import By, CalibrationBin, calibration, groups
-from ttt_cli.evaluate.forecast.paired import PairedDifference, paired_difference
+from ttt_cli.evaluate.forecast.grouping import By, groups
 from ttt_cli.evaluate.forecast.scores import GameScores, score_games
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Standing:
+class PairedDifference:
+    """A weighted mean over games and its standard error; NaN where it has none."""
+
+    mean: float
+    standard_error: float
+
+
+def paired_difference(difference: Array, weight: Array, white: Ids, black: Ids) -> PairedDifference:
+    """The mean of differences per game, shape (games,), between the players `white` and `black`; games > 0.
+
+    The variance of the sum is that of all pairs of games with a common player: over players, the square of the sum
+    of the player's deviations, less over pairs of players the square of theirs, which was counted twice. It is not
+    taken below that of independent games, as with few players it may be (all games of one player say nothing of it).
+    """
+    total = float(weight.sum())
+    mean = float(weight @ difference) / total
+    if not math.isfinite(mean):
+        return PairedDifference(mean, math.nan)
+    deviation = weight * (difference - mean)
+    variance = max(_shared(deviation, white, black), float(deviation @ deviation))
+    return PairedDifference(mean, math.sqrt(variance) / total if len(deviation) > 1 else math.nan)
+
+
+def _shared(deviation: Array, white: Ids, black: Ids) -> float:
+    """The sum of products of deviations over all pairs of games that share a player."""
+    players = int(max(white.max(), black.max())) + 1
+    of_player = np.bincount(white, deviation, players) + np.bincount(black, deviation, players)
+    pair = np.minimum(white, black).astype(np.int64) * players + np.maximum(white, black)
+    _, position = np.unique(pair, return_inverse=True)
+    of_pair = np.bincount(position, deviation)
+    return float(of_player @ of_player - of_pair @ of_pair)
+
+
+@dataclass(frozen=True)
+class SystemScores:
     """A system's scores over some of the games.
 
     `games` weighted; `log_loss` (minus the log probability of what happened, nats), `brier` and `accuracy` are means
-    over them; `behind` is the mean difference of the log-loss from the best system's, None for the best itself.
+    over them; `difference` is the mean of that of the log-loss from the best system's, None for the best itself.
     """
 
     entry: Entry
@@ -27,29 +70,29 @@ class Standing:
     log_loss: float
     brier: float
     accuracy: float
-    behind: PairedDifference | None
+    difference: PairedDifference | None
 
 
 @dataclass(frozen=True)
-class Standings:
+class Results:
     """The systems of a comparison, the one with the least log-loss over all scored games first."""
 
     comparison: Comparison
 
-    def overall(self) -> list[Standing]:
+    def overall(self) -> list[SystemScores]:
         """The scores over all games, in order."""
         return self._over(np.ones(len(self._weight), np.bool_))
 
-    def by(self, by: By) -> list[tuple[str, list[Standing]]]:
+    def by(self, by: By) -> list[tuple[str, list[SystemScores]]]:
         """The scores over the games of each group, with its name; the best is still that over all games."""
         found = groups(self.comparison.timeline, self.comparison.first, by)
         return [(group.name, self._over(group.member)) for group in found]
 
-    def calibration(self) -> list[tuple[Entry, list[CalibrationBin]]]:
+    def calibration(self) -> list[tuple[Entry, tuple[CalibrationBin, ...]]]:
         """Expected scores beside the scores made, system by system in order."""
         outcome = self.comparison.timeline.outcome[self.comparison.scored]
         return [
-            (entry, calibration(entry.probabilities, outcome, self._weight)) for entry, _ in self._ordered
+            (entry, expected_scores(entry.probabilities, outcome, self._weight)) for entry, _ in self._ordered
         ]
 
     @property
@@ -70,23 +113,25 @@ class Standings:
         found = [(entry, score_games(entry.probabilities, outcome)) for entry in self.comparison.entries]
         return sorted(found, key=lambda pair: float(self._weight @ pair[1].loss))
 
-    def _over(self, member: NDArray[np.bool_]) -> list[Standing]:
+    def _over(self, member: NDArray[np.bool_]) -> list[SystemScores]:
         weight = self._weight[member]
         white, black = (players[member] for players in self._players)
         games = float(weight.sum())
         _, best = self._ordered[0]
-        standings = []
+        found = []
         for entry, scores in self._ordered:
             with np.errstate(invalid="ignore"):
                 difference = scores.loss[member] - best.loss[member]
-            standings.append(
-                Standing(
+            found.append(
+                SystemScores(
                     entry=entry,
                     games=games,
                     log_loss=float(weight @ scores.loss[member]) / games,
                     brier=float(weight @ scores.brier[member]) / games,
                     accuracy=float(weight @ scores.hit[member]) / games,
-                    behind=None if scores is best else paired_difference(difference, weight, white, black),
+                    difference=None
+                    if scores is best
+                    else paired_difference(difference, weight, white, black),
                 )
             )
-        return standings
+        return found

@@ -5,20 +5,15 @@ Predict, score, then learn (Dawid 1984): `ttt_cli.evaluate.forecast.predict` mak
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.document import Document
-from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.evaluate.forecast.predict import forecast
+from ttt_cli.evaluate.forecast.predict import predict_run
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
-from ttt_cli.systems.resolve import resolve
-from ttt_cli.timeline import Timeline, build_timeline
 
 Array = NDArray[np.float64]
 
@@ -77,46 +72,16 @@ def prequential(
 ) -> Prequential:
     """The prequential scores of a run's games under its config.
 
-    `since`: the first period to be scored, as it is written or its year; None for the run's first. `every`: fit again
-    after so many periods only. Raises LookupFailed when there are no games from `since` on, ConfigError, RunError.
+    Arguments and errors as in `predict_run`.
     """
-    resolved = resolve(Document(values=run.meta.config))
-    data = resolved.config.data
-    timeline = build_timeline(run.stored_games(), data.period, data.colours)
-    first = find_step(timeline, since) if since else 0
-    found = forecast(
-        timeline,
-        resolved.model,
-        resolved.params,
-        resolved.config.solver,
-        first=first,
-        every=every,
-        progress=progress,
-    )
-    scored = slice(int(timeline.game_start[first]), None)
-    outcome, weight = timeline.outcome[scored], timeline.weight[scored]
+    found = predict_run(run, since, every, progress=progress)
     return Prequential(
-        first=timeline.label(int(timeline.periods[first])),
+        first=found.first,
         every=every,
-        model=score(found.model, outcome, weight),
-        naive=score(found.naive, outcome, weight),
+        model=score(found.model, found.outcome, found.weight),
+        naive=score(found.naive, found.outcome, found.weight),
         converged=found.converged,
     )
-
-
-def find_step(timeline: Timeline, since: str) -> int:
-    """The index of the first period with games that is not before `since`.
-
-    Raises ConfigError when `since` does not begin with a year, LookupFailed when it is after the last period.
-    """
-    if not re.match(r"\d{4}(-|$)", since):
-        raise ConfigError(f"{since!r} is no period", hint="give a year, for instance 1900")
-    labels = [timeline.label(number) for number in timeline.periods.tolist()]
-    steps = [step for step, label in enumerate(labels) if label >= since]
-    if not steps:
-        last = f"the last ones are of {labels[-1]}" if labels else None
-        raise LookupFailed(f"there are no games from {since} on", hint=last)
-    return steps[0]
 
 
 def score_games(probabilities: Array, outcome: NDArray[np.int8]) -> GameScores:

@@ -80,6 +80,6 @@ def _refuse_other_data(name: str, data: DataConfig, other: System) -> None:
     for key in DataConfig.model_fields:
         if getattr(data, key) != getattr(other.config.data, key):
             raise ConfigError(
-                f"{name} and {other.name} differ in data.{key}, but are to foresee the same games",
+                f"{name} and {other.name} differ in data.{key}, but are to predict the same games",
                 hint=f"set it for all with -s data.{key}=...",
             )

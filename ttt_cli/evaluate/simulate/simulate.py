@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from statistics import NormalDist
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import ConfigError
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
+from ttt_cli.inference.draws import margin_for
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.reading.values.dates import YEARS
 
 Dates = Literal["year", "day"]
 
 _BLOCK: Final = 1 << 20  # games drawn at a time: bounds the memory of one step
-_ZEAL: Final = 1.0  # sd of the logarithm of how often a player plays
-_BOUNDS: Final = {
-    **dict.fromkeys(("prior_mean", "white_advantage", "growth"), (-math.inf, math.inf)),
-    **dict.fromkeys(("prior_sd", "tau", "draw_margin", "seed"), (0, math.inf)),
-    **dict.fromkeys(("years", "games", "circles", "career_years"), (1, math.inf)),
-    "players": (2, 2**31 - 1),
-    "first_year": YEARS,
-    "beta": (1e-6, math.inf),
-    "draw_probability": (0, 0.999999),
-    "travel": (0, 1),
-}
+_ACTIVITY: Final = 1.0  # sd of the logarithm of how often a player plays
+
+
+def _key(default: Any, description: str, low: float = -math.inf, high: float = math.inf) -> Any:
+    """A field of the plan with its bounds."""
+    return field(default=default, metadata={"description": description, "low": low, "high": high})
 
 
 @dataclass(frozen=True)
@@ -45,42 +40,44 @@ class Plan:
     Skills: N(`prior_mean`, `prior_sd`^2) in a player's first year, then a random walk with sd `tau` per
     square root of a year; a skill is constant within a calendar year.
 
-    Games: the performance lead is N(s_white - s_black + `white_advantage`, 2 `beta`^2); a lead beyond
+    Games: the difference of performances is N(s_white - s_black + `white_advantage`, 2 `beta`^2); one beyond
     `draw_margin` wins, else the game is drawn. When `draw_margin` is None it follows from `draw_probability`,
     the chance of a draw between equals.
 
-    Who meets whom depends on the calendar, a lasting circle (one of `circles` regions, drawn for each player
-    at random) and a lasting eagerness to play (log-normal), and on nothing else. Both opponents come from one
-    circle, but a share `travel` of the games, and those of somebody alone in the circle, are against anyone
+    Who meets whom depends on the calendar, a lasting cluster (one of `clusters` regions, drawn for each player
+    at random) and a lasting activity (log-normal), and on nothing else. Both opponents come from one
+    cluster, but a share `mixing` of the games, and those of somebody alone in the cluster, are against anyone
     active. Pairing by skill would be more like life and is avoided on purpose: it would carry knowledge of
     skills that the games do not show, and a likelihood that takes the pairings as given would be wrong.
 
     Raises ConfigError when a number is out of its bounds.
     """
 
-    players: int = 2000
-    years: int = 100
-    games: int = 100_000
-    first_year: int = 1850
-    prior_mean: float = 1200.0
-    prior_sd: float = 400.0
-    beta: float = 480.0
-    tau: float = 60.0
-    draw_margin: float | None = None
-    draw_probability: float = 0.303
-    white_advantage: float = 0.0
-    growth: float = 0.05
-    career_years: float = 8.0
-    circles: int = 20
-    travel: float = 0.1
-    dates: Dates = "year"
-    seed: int = 0
+    players: int = _key(2000, "Number of players.", 2, 2**31 - 1)
+    years: int = _key(100, "Length of the history.", 1)
+    games: int = _key(100_000, "Number of games.", 1)
+    first_year: int = _key(1850, "Where the history begins.", *YEARS)
+    prior_mean: float = _key(1200.0, "Mean skill at first, points.")
+    prior_sd: float = _key(400.0, "Its sd among players, points.", 0)
+    beta: float = _key(480.0, "Sd of one performance, points.", 1e-6)
+    tau: float = _key(60.0, "Sd of the change in a year, points.", 0)
+    draw_margin: float | None = _key(
+        None, "Performances that differ by no more draw, points; else by the next.", 0
+    )
+    draw_probability: float = _key(0.303, "Chance between equals.", 0, 0.999999)
+    white_advantage: float = _key(0.0, "Added to White's performance, points.")
+    growth: float = _key(0.05, "Of games and players, per year.")
+    career_years: float = _key(8.0, "Mean length of a career.", 1)
+    clusters: int = _key(20, "Groups who mostly meet each other.", 1)
+    mixing: float = _key(0.1, "Share of games against anyone.", 0, 1)
+    dates: Dates = _key("year", "Given out.")  # noqa: RUF009
+    seed: int = _key(0, "Equal seeds give equal histories.", 0)
 
     def __post_init__(self) -> None:
-        for name, (low, high) in _BOUNDS.items():
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and low <= value <= high):
-                raise ConfigError(f"{name} is {value}", hint=_hint(low, high))
+        for one in fields(self):
+            value, low, high = getattr(self, one.name), one.metadata["low"], one.metadata["high"]
+            if isinstance(value, int | float) and not (math.isfinite(value) and low <= value <= high):
+                raise ConfigError(f"{one.name} is {value}", hint=_hint(low, high))
         if self.first_year + self.years - 1 > YEARS[1]:
             raise ConfigError(
                 f"the history ends after the year {YEARS[1]}", hint="begin earlier, or take fewer years"
@@ -91,9 +88,8 @@ class Plan:
     @cached_property
     def margin(self) -> float:
         """The draw margin in points."""
-        if self.draw_margin is not None:
-            return self.draw_margin
-        return NormalDist().inv_cdf((self.draw_probability + 1) / 2) * math.sqrt(2) * self.beta
+        given = self.draw_margin
+        return margin_for(self.draw_probability, self.beta) if given is None else given
 
 
 def _hint(low: float, high: float) -> str:
@@ -156,10 +152,10 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
     year = np.arange(len(player), dtype=np.int64) - np.repeat(start - entry, length)  # from 0
     skill = _walks(plan, start, length, rng)
-    circle = rng.integers(0, plan.circles, plan.players)
-    zeal = rng.lognormal(0.0, _ZEAL, plan.players)
+    cluster = rng.integers(0, plan.clusters, plan.players)
+    activity = rng.lognormal(0.0, _ACTIVITY, plan.players)
 
-    order = np.lexsort((circle[player], year))  # truth rows by year, then circle
+    order = np.lexsort((cluster[player], year))  # truth rows by year, then cluster
     row_start = np.searchsorted(year[order], np.arange(plan.years + 1))
     counts = _games_per_year(plan, np.diff(row_start), rng)
     white, black = np.empty((2, plan.games), np.int32)
@@ -169,7 +165,7 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
         for t, low, high in _blocks(counts):
             rows = order[row_start[t] : row_start[t + 1]]
             here = player[rows]
-            first, second = _pairs(plan, circle[here], zeal[here], high - low, rng)
+            first, second = _pairs(plan, cluster[here], activity[here], high - low, rng)
             white[low:high], black[low:high] = here[first], here[second]
             outcome[low:high] = _outcomes(plan, skill[rows[first]] - skill[rows[second]], rng)
             bar.advance(high - low)
@@ -234,21 +230,21 @@ def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
 
 
 def _pairs(
-    plan: Plan, circle: NDArray[np.int64], zeal: NDArray[np.float64], n: int, rng: np.random.Generator
+    plan: Plan, cluster: NDArray[np.int64], activity: NDArray[np.float64], n: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of both opponents of n games among the active players, who are sorted by circle; never the same.
+    """Places of both opponents of n games among the active players, who are sorted by cluster; never the same.
 
-    White is drawn in proportion to zeal; Black likewise, White left out, within White's circle or from all.
+    White is drawn in proportion to activity; Black likewise, White left out, within White's cluster or from all.
     """
-    everyone = len(circle)
-    bound = np.concatenate(([0.0], np.cumsum(zeal)))
+    everyone = len(cluster)
+    bound = np.concatenate(([0.0], np.cumsum(activity)))
     first = _place(bound, rng.random(n) * bound[-1], 0, everyone)
-    left = np.searchsorted(circle, circle, "left")[first]
-    right = np.searchsorted(circle, circle, "right")[first]
-    abroad = (rng.random(n) < plan.travel) | (right - left < 2)
+    left = np.searchsorted(cluster, cluster, "left")[first]
+    right = np.searchsorted(cluster, cluster, "right")[first]
+    abroad = (rng.random(n) < plan.mixing) | (right - left < 2)
     left[abroad], right[abroad] = 0, everyone
-    point = bound[left] + rng.random(n) * (bound[right] - bound[left] - zeal[first])
-    point += np.where(point >= bound[first], zeal[first], 0.0)
+    point = bound[left] + rng.random(n) * (bound[right] - bound[left] - activity[first])
+    point += np.where(point >= bound[first], activity[first], 0.0)
     second = _place(bound, point, left, right)
     same = second == first  # by rounding only
     second[same] += np.where(second[same] + 1 < right[same], 1, -1)
@@ -265,7 +261,9 @@ def _place(
     return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)
 
 
-def _outcomes(plan: Plan, difference: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int8]:
-    lead = rng.normal(0.0, math.sqrt(2) * plan.beta, len(difference))
-    lead += difference + plan.white_advantage
-    return np.where(lead > plan.margin, WIN, np.where(lead < -plan.margin, LOSS, DRAW)).astype(np.int8)
+def _outcomes(plan: Plan, skill: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int8]:
+    difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(skill))
+    difference += skill + plan.white_advantage
+    return np.where(difference > plan.margin, WIN, np.where(difference < -plan.margin, LOSS, DRAW)).astype(
+        np.int8
+    )

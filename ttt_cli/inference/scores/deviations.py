@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class DeviationParams(ExpectedParams):
-    """The rating and deviation of a newcomer, beside how leads become outcomes."""
+    """The rating and deviation of a newcomer, beside how rating differences become outcomes."""
 
     prior_mean: Annotated[PriorMean, Field(description="rating at the first appearance, points")] = 1500.0
     prior_sd: Annotated[
@@ -38,7 +38,7 @@ _Columns = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArra
 
 
 def game_columns(timeline: Timeline, advantage: float) -> _Columns:
-    """What kernels take of the games: where each period's begin, White, Black, outcome, weight and White's lead."""
+    """What kernels take of the games: where periods begin, White, Black, outcome, weight and White's advantage."""
     return (
         timeline.game_start.copy(),
         timeline.game_white.copy(),
@@ -50,23 +50,23 @@ def game_columns(timeline: Timeline, advantage: float) -> _Columns:
 
 
 def damping(variance: Array) -> Array:
-    """The factor g by which leads count less when a rating has this variance, points^2 (Glickman 1999)."""
+    """The factor g by which differences count less when a rating has this variance, points^2 (Glickman 1999)."""
     return np.asarray(1.0 / np.sqrt(1.0 + 3.0 * variance / (math.pi * ELO_SCALE) ** 2))
 
 
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
     """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean` and `sd`, points."""
-    lead = white["mean"] - black["mean"] + params["white_advantage"]
-    return _probabilities(lead, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
+    difference = white["mean"] - black["mean"] + params["white_advantage"]
+    return _probabilities(difference, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
 
 
 def evidence(timeline: Timeline, chain: Filter, advantage: float, margin: float) -> float:
     """The sum of the log probabilities with which the games were foreseen from before their periods, nats."""
     white, black = timeline.game_white, timeline.game_black
-    lead = chain.before_mean[white] - chain.before_mean[black] + advantage + timeline.offset
+    difference = chain.before_mean[white] - chain.before_mean[black] + advantage + timeline.offset
     variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
-    return log_score(_probabilities(lead, variance, margin), timeline.outcome, timeline.weight)
+    return log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
 
 
-def _probabilities(lead: Array, variance: Array, margin: float) -> Array:
-    return logistic_probabilities(damping(variance) * lead, margin)
+def _probabilities(difference: Array, variance: Array, margin: float) -> Array:
+    return logistic_probabilities(damping(variance) * difference, margin)

@@ -1,4 +1,4 @@
-"""What systems with one number per player share: a rating at the first appearance and outcomes by the lead alone."""
+"""What systems with one number per player share: a rating at first, and outcomes by the difference alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttt_cli.inference.params import ExpectedParams, PriorMean
 Array = NDArray[np.float64]
 Expectation = Annotated[
     Literal["logistic", "normal"],
-    Field(description="how a lead becomes an expected score in the update"),
+    Field(description="how a rating difference becomes an expected score in the update"),
 ]
 
 

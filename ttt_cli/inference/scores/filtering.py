@@ -1,18 +1,80 @@
-"""What the filters share: beliefs before a period's games from those after the last, and games piece by piece."""
+"""What the filters share: a fit in one pass, beliefs before a period's games, and games piece by piece."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
+from ttt_cli.inference.params import Params
+from ttt_cli.inference.solver import OnSweep
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
+
+ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
+
+
+class OnePass(Protocol):
+    """`fit` of a system that goes through the games once: nothing is left to converge, no start is of use."""
+
+    def __call__(
+        self,
+        timeline: Timeline,
+        params: Any,
+        solver: SolverConfig,
+        *,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,
+    ) -> Fit:
+        """Fit a timeline."""
+
+
+def one_pass(filtered: Callable[[Timeline, Any], Fit]) -> OnePass:
+    """Such a `fit`, from what one does with a timeline and the parameters."""
+
+    @wraps(filtered)
+    def fit(
+        timeline: Timeline,
+        params: Any,
+        solver: SolverConfig,  # noqa: ARG001
+        *,
+        on_sweep: OnSweep | None = None,
+        start: Fit | None = None,  # noqa: ARG001
+    ) -> Fit:
+        fitted = filtered(timeline, params)
+        if on_sweep:
+            on_sweep(1, 0.0, 0.0)
+        return fitted
+
+    return fit
+
+
+def filter_fit(
+    model: str,
+    params: Params,
+    worked_out: Mapping[str, float],
+    chains: Mapping[str, Filter],
+    log_evidence: float,
+    status: Status = ONCE,
+) -> Fit:
+    """The fit of a filter; `worked_out` are the parameters that were left open, as numbers."""
+    return Fit(
+        model=model,
+        kind="filtered",
+        params={**params.model_dump(), **worked_out},
+        chains=dict(chains),
+        log_evidence=log_evidence,
+        leave_one_out=log_evidence,
+        status=status,
+    )
 
 
 def gaussian_filter(

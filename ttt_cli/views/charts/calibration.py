@@ -1,4 +1,4 @@
-"""How often what was foreseen with a probability came true."""
+"""How often what was predicted with a probability came true."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttt_cli.views.charts.style import COLOURS, PALE, chart_of, finish
 if TYPE_CHECKING:
     import altair as alt
 
-    from ttt_cli.evaluate.forecast.reliability import Reliability
+    from ttt_cli.evaluate.forecast.calibration import Reliability
     from ttt_cli.runs.run import Run
 
 _LEAST: Final = 10  # games: fewer say nothing
@@ -17,31 +17,32 @@ _NAMES: Final = {"win": "White wins", "draw": "draw", "loss": "Black wins"}
 
 
 def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
-    """Foreseen probabilities of the three outcomes against how often they came true, with two standard errors."""
+    """Predicted probabilities of the three outcomes against how often they came true, with two standard errors."""
     import altair as alt
 
     records: list[dict[str, Any]] = [
         {
-            "outcome": _NAMES[one.outcome],
-            "foreseen": round(one.foreseen, 4),
+            "outcome": _NAMES[outcome],
+            "predicted": round(one.predicted, 4),
             "observed": round(one.observed, 4),
             "low": round(max(one.observed - 2.0 * one.error, 0.0), 4),
             "high": round(min(one.observed + 2.0 * one.error, 1.0), 4),
             "games": one.games,
         }
-        for one in found.bins
+        for outcome, bins in found.bins.items()
+        for one in bins
         if one.games >= _LEAST
     ]
     share = alt.Scale(domain=[0, 1])
     x = alt.X(
-        "foreseen:Q", title="foreseen probability", axis=alt.Axis(format="%", tickCount=10), scale=share
+        "predicted:Q", title="predicted probability", axis=alt.Axis(format="%", tickCount=10), scale=share
     )
     y = alt.Y("observed:Q", title="came true", axis=alt.Axis(format="%", tickCount=10), scale=share)
     names = list(_NAMES.values())
     legend = alt.Legend(title=None, orient="top", labelFontSize=12, offset=0)
     colours = alt.Scale(domain=names, range=[COLOURS[0], COLOURS[2], COLOURS[1]])
     colour = alt.Color("outcome:N", scale=colours, legend=legend)
-    ends = [{"foreseen": 0, "observed": 0}, {"foreseen": 1, "observed": 1}]
+    ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
     right = chart_of(ends).mark_line(strokeDash=[4, 4], color=PALE, aria=False).encode(x=x, y=y)
     marks = chart_of(records)
     spans = marks.mark_rule(strokeWidth=1.5, opacity=0.6, aria=False).encode(
@@ -53,11 +54,11 @@ def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
         y=y,
         color=colour,
         shape=alt.Shape("outcome:N", scale=alt.Scale(domain=names), legend=legend),
-        tooltip=["outcome:N", "foreseen:Q", "observed:Q", "games:Q"],
+        tooltip=["outcome:N", "predicted:Q", "observed:Q", "games:Q"],
     )
     often = f"every {run.meta.period}" if found.every == 1 else f"every {found.every} {run.meta.period}s"
     note = (
-        f"{run.name} · {found.games:,.0f} games from {found.first} on, foreseen from earlier ones "
+        f"{run.name} · {found.games:,.0f} games from {found.first} on, predicted from earlier ones "
         f"(learning {often}); bars: two standard errors"
     )
     return finish([right, spans, lines, points], f"Calibration of {run.meta.model}", note)

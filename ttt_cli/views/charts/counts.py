@@ -8,7 +8,7 @@ from ttt_cli.errors import LookupFailed
 from ttt_cli.views.charts.histories import drawn_when_idle, year_of
 from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
 from ttt_cli.views.rankings.leaders import number_ones
-from ttt_cli.views.scale import axis_title
+from ttt_cli.views.run import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -75,11 +75,7 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, aria=False), aria=False)
         .encode(
             x=alt.X("year:Q", axis=years, scale=alt.Scale(nice=False)),
-            y=alt.Y(
-                "value:Q",
-                axis=alt.Axis(format="d", title=unit),
-                scale=alt.Scale(zero=False),
-            ),
+            y=alt.Y("value:Q", axis=alt.Axis(format="d", title=unit), scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "of:N",
                 scale=alt.Scale(domain=names, range=list(COLOURS[:2])),

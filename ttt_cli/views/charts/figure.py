@@ -48,14 +48,14 @@ def make_figure(
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
     periods. `other`: a second run to compare their skills with. `limits`: who is eligible to lead (None: by default);
     `count`: of how many the mean is `top`.
-    `since`, `every`: from when on games are foreseen for `calibration`, and how often is learned.
+    `since`, `every`: from when on games are predicted for `calibration`, and how often is learned.
     Raises LookupFailed for names that nobody has, and when there is nothing to show.
     """
     with run:
         if kind == "skills":
             return _skills(run, names, other, limits)
         if kind == "calibration":
-            from ttt_cli.evaluate.forecast.reliability import reliability
+            from ttt_cli.evaluate.forecast.calibration import reliability
             from ttt_cli.views.charts.calibration import calibration_chart
 
             chart = calibration_chart(run, reliability(run, since, every, progress=progress))
@@ -90,7 +90,7 @@ def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible 
         notes.append("no names given: those who led in the most periods")
     if len(players) > MOST_CURVES:
         raise LookupFailed(
-            f"{len(players)} curves are too many to be told apart", hint=f"at most {MOST_CURVES}"
+            f"{len(players)} curves are too many to be distinguished", hint=f"at most {MOST_CURVES}"
         )
     curves = histories(run, players)
     if not curves:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
 from ttt_cli.views.charts.style import HEIGHT, WIDTH, chart_of, colour, finish, shape, year_axis
-from ttt_cli.views.scale import axis_title
+from ttt_cli.views.run import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -171,7 +171,7 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str) -> alt.Cha
         if point.games > 0
     ]
     shapes = alt.Scale(domain=scale.names, range=[shape(index) for index in range(len(scale.names))])
-    told = [
+    tooltips = [
         alt.Tooltip("player:N"),
         alt.Tooltip("period:N"),
         alt.Tooltip("value:Q", title="skill"),
@@ -179,7 +179,7 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str) -> alt.Cha
         "games:Q",
     ]
     if any("draw_margin" in record for record in records):
-        told.append("draw_margin:Q")
+        tooltips.append("draw_margin:Q")
     chart: alt.Chart = (
         chart_of(records)
         .mark_point(filled=True, size=22, opacity=1, aria=False)
@@ -188,7 +188,7 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str) -> alt.Cha
             y=scale.y(),
             color=scale.colour(),
             shape=alt.Shape("player:N", legend=None, scale=shapes),
-            tooltip=told,
+            tooltip=tooltips,
         )
     )
     return chart

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.charts.style import STEPS, chart_of, finish
-from ttt_cli.views.evidence.stored_surface import StoredSurface, stored_surface
+from ttt_cli.views.evidence.surface import Surface, stored_surface
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,10 +29,8 @@ def surface_chart(run: Run) -> alt.LayerChart:
             f"{run.name} holds no evidence over two parameters",
             hint="make it with `ttt evidence --grid beta,tau`",
         )
-    where = ", ".join(f"{key} {value:g}" for key, value in zip(surface.keys, surface.best, strict=True))
-    note = (
-        f"{run.name} · the best of {len(surface.points):,} points (dot): {where}, {surface.highest:,.1f} nats"
-    )
+    highest = surface.values[surface.best]
+    note = f"{run.name} · the best of {len(surface.points):,} points (dot): {surface.best_words}, {highest:,.1f} nats"
     return finish(_layers(surface), f"Log-evidence of {run.meta.model}", note, height=_HEIGHT)
 
 
@@ -48,19 +46,20 @@ def _step_name(lower: float, upper: float) -> str:
     return f"{lower:g} to {upper:g}"
 
 
-def _layers(surface: StoredSurface) -> list[alt.Chart]:
+def _layers(surface: Surface) -> list[alt.Chart]:
     import altair as alt
 
     x_key, y_key = surface.keys
+    drops, best = surface.drops(), surface.best
     records: list[dict[str, Any]] = [
         {
             x_key: place[0],
             y_key: place[1],
             "log_evidence": round(value, 3),
-            "below": round(surface.highest - value, 3),
-            "step": step_of(surface.highest - value),
+            "below": round(drops[place], 3),
+            "step": step_of(drops[place]),
         }
-        for place, value in surface.points.items()
+        for place, value in surface.values.items()
         if math.isfinite(value)
     ]
     names = [_step_name(a, b) for a, b in zip((0.0, *_LIMITS), _LIMITS, strict=False)] + [step_of(math.inf)]
@@ -77,10 +76,10 @@ def _layers(surface: StoredSurface) -> list[alt.Chart]:
         stroke=alt.Stroke("step:N", scale=steps, legend=None),
         tooltip=[f"{x_key}:Q", f"{y_key}:Q", "log_evidence:Q", "below:Q"],
     )
-    spot = [{x_key: surface.best[0], y_key: surface.best[1]}]
-    best = (
+    spot = [{x_key: best[0], y_key: best[1]}]
+    dot = (
         chart_of(spot)
         .mark_point(filled=True, size=150, color="black", stroke="white", strokeWidth=1.5, opacity=1)
         .encode(x=x, y=y)
     )
-    return [tiles, best]
+    return [tiles, dot]

@@ -12,7 +12,7 @@ from ttt_cli.views.rows import Rows
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
     from ttt_cli.evaluate.forecast.grouping import By
-    from ttt_cli.evaluate.forecast.results import Standing, Standings
+    from ttt_cli.evaluate.forecast.results import Results, SystemScores
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
 BINS: Final = ("foreseen", "observed")
@@ -26,49 +26,49 @@ _DECIMALS: Final = {
     **dict.fromkeys(("brier", "accuracy", *BINS), 4),
     **dict.fromkeys(("log_evidence", "games", "seconds", "tuning_seconds"), 1),
 }
-_UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # said above the table, below it, or too wide for it
+_UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, below it, or too wide for it
 
 
-def overall_rows(standings: Standings) -> Rows:
+def overall_rows(results: Results) -> Rows:
     """A row per system, the best first: `system,kind`, SCORES and FACTS.
 
     `behind` is the difference of the log-loss from the best system's, with its standard error; both are empty for
     the best. `refitted_every` is empty for filters, what tells of tuning for systems that were not tuned. Systems that
     were lost stand last, with nothing but their name and the `note` that says why.
     """
-    rows = [(*_name(one.entry), *_scores(one), *_facts(one.entry, standings)) for one in standings.overall()]
+    rows = [(*_name(one.entry), *_scores(one), *_facts(one.entry, results)) for one in results.overall()]
     nothing = (None,) * (len(SCORES) + len(FACTS))
-    rows += [(one.system.name, *nothing, one.reason) for one in standings.comparison.lost]
-    return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(standings)), _DECIMALS, _UNSEEN)
+    rows += [(one.system.name, *nothing, one.reason) for one in results.comparison.lost]
+    return Rows(("system", "kind", *SCORES, *FACTS), rows, tuple(title(results)), _DECIMALS, _UNSEEN)
 
 
-def group_rows(standings: Standings, by: By) -> Rows:
+def group_rows(results: Results, by: By) -> Rows:
     """A row per group and system: `group,system,kind` and SCORES."""
-    rows = [(group, *_name(one.entry), *_scores(one)) for group, found in standings.by(by) for one in found]
+    rows = [(group, *_name(one.entry), *_scores(one)) for group, found in results.by(by) for one in found]
     return Rows(("group", "system", "kind", *SCORES), rows, (f"by {by}",), _DECIMALS)
 
 
-def calibration_rows(standings: Standings) -> Rows:
+def calibration_rows(results: Results) -> Rows:
     """A row per system and bin of White's expected score: `system,expected,games,foreseen,observed`."""
     rows = [
-        (entry.system.name, f"{one.low:.1f}-{one.high:.1f}", _whole(one.games), one.foreseen, one.observed)
-        for entry, bins in standings.calibration()
+        (entry.system.name, f"{one.low:.1f}-{one.high:.1f}", _whole(one.games), one.predicted, one.observed)
+        for entry, bins in results.calibration()
         for one in bins
     ]
     return Rows(("system", "expected", "games", *BINS), rows, ("calibration of White's score",), _DECIMALS)
 
 
-def long_rows(standings: Standings, bys: Sequence[By], calibrated: bool) -> Rows:
+def long_rows(results: Results, bys: Sequence[By], calibrated: bool) -> Rows:
     """All of these in one table for other programs: after `system,kind` `by` (`all`, what was asked for) and `group`.
 
     What a row does not have is empty.
     """
     columns = ("system", "kind", *GROUPS, *SCORES, *BINS, *FACTS)
-    parts = [("all", overall_rows(standings)), *((by, group_rows(standings, by)) for by in bys)]
+    parts = [("all", overall_rows(results)), *((by, group_rows(results, by)) for by in bys)]
     if calibrated:
-        parts.append(("calibration", calibration_rows(standings)))
-    kinds: dict[str, str | None] = {one.system.name: None for one in standings.comparison.lost}
-    kinds |= {entry.system.name: entry.kind for entry in standings.comparison.entries}
+        parts.append(("calibration", calibration_rows(results)))
+    kinds: dict[str, str | None] = {one.system.name: None for one in results.comparison.lost}
+    kinds |= {entry.system.name: entry.kind for entry in results.comparison.entries}
     rows = []
     for by, part in parts:
         for row in part.rows:
@@ -79,17 +79,17 @@ def long_rows(standings: Standings, bys: Sequence[By], calibrated: bool) -> Rows
     return Rows(columns, rows)
 
 
-def title(standings: Standings) -> Iterator[str]:
-    """What was scored, and after how many periods smoothed systems were fitted again."""
-    comparison = standings.comparison
+def title(results: Results) -> Iterator[str]:
+    """What was scored, and after how many periods smoothed systems were refitted."""
+    comparison = results.comparison
     timeline = comparison.timeline
     outcomes = timeline.outcome[comparison.scored]
     span = f"{_label(comparison, comparison.first)} to {_label(comparison, len(timeline.periods) - 1)}"
     every = (
         f"every {comparison.every} {timeline.period}s" if comparison.every > 1 else f"every {timeline.period}"
     )
-    yield f"{len(outcomes):,} of {timeline.n_games:,} games foreseen, {span}"
-    yield f"smoothed systems fitted anew {every}"
+    yield f"{len(outcomes):,} of {timeline.n_games:,} games predicted, {span}"
+    yield f"smoothed systems refitted {every}"
     yield from comparison.replaced
 
 
@@ -99,7 +99,7 @@ def tuning_lines(comparison: Comparison) -> Iterator[str]:
     if plan is None:
         return
     span = f"{_label(comparison, plan.since)} to {_label(comparison, plan.until - 1)}"
-    every = f", smoothed systems fitted anew every {plan.every} {comparison.timeline.period}s"
+    every = f", smoothed systems refitted every {plan.every} {comparison.timeline.period}s"
     yield f"tuned on the games of {span}{every if plan.every > 1 else ''}:"
     for entry in comparison.entries:
         found = entry.tuned
@@ -150,19 +150,19 @@ def _name(entry: Entry) -> tuple[str, str]:
     return entry.system.name, entry.kind
 
 
-def _scores(one: Standing) -> tuple[float | int | None, ...]:
-    behind, error = (one.behind.mean, one.behind.standard_error) if one.behind else (None, None)
+def _scores(one: SystemScores) -> tuple[float | int | None, ...]:
+    behind, error = (one.difference.mean, one.difference.standard_error) if one.difference else (None, None)
     return (
         _whole(one.games), _known(one.log_loss), _known(behind), _known(error), one.brier, one.accuracy,
     )  # fmt: skip
 
 
-def _facts(entry: Entry, standings: Standings) -> tuple[Any, ...]:
+def _facts(entry: Entry, results: Results) -> tuple[Any, ...]:
     tuned = entry.tuned
     return (
         _known(entry.log_evidence),
         entry.seconds,
-        standings.comparison.every if entry.kind == "smoothed" else None,
+        results.comparison.every if entry.kind == "smoothed" else None,
         entry.converged,
         tuned.by if tuned else None,
         tuned.evaluations if tuned else None,

@@ -1,9 +1,9 @@
-"""The account of a reading, section by section: as tables for the eye, as one object, as rows of key and value."""
+"""The ingest report, section by section: as tables for the eye, as one object, as rows of key and value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sized
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,6 @@ from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.games.records import Records
-    from ttt_cli.views.ingest.account import Account
 
 HEADINGS: Final = {
     "total": "All files",
@@ -39,40 +38,31 @@ _OVER_TIME: Final = frozenset(("decades", "years"))
 _WHOLE: Final = frozenset((*_OVER_TIME, "growth", "dates", "total"))
 
 
-@dataclass(frozen=True)
-class Eye:
-    """How tables for the eye look: `bar(value, largest)` draws a number as a bar."""
-
-    bar: Callable[[float, float], str]
+Bar = Callable[[float, float], str]  # draws a number, given the largest one
 
 
 class Report:
-    """The sections of the account of a reading, each worked out when it is asked for.
+    """The sections of the ingest report, each worked out when it is asked for.
 
-    Of long sections the first `most` rows are told, with None all; what is short or runs through time is told whole.
+    Of long sections the first `most` rows are shown, with None all; what is short or runs through time is shown whole.
     `short` paths are for the eye: without the folder that all files are in, which the heading of `files` names.
     """
 
     def __init__(self, records: Records, most: int | None = MOST, *, short: bool = False) -> None:
-        from ttt_cli.views.ingest.account import Account
+        from ttt_cli.views.ingest.findings import Findings
 
-        self._account = Account(records, short=short)
+        self.findings = Findings(records, short=short)
         self._most = most
-
-    @property
-    def account(self) -> Account:
-        """What the sections tell of."""
-        return self._account
 
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
         from ttt_cli.views.ingest import games_counts, games_people
 
         build = getattr(games_counts, name, None) or getattr(games_people, name)
-        rows: Rows = build(self._account)
+        rows: Rows = build(self.findings)
         heading = HEADINGS[name]
-        if name == "files" and self._account.folder:
-            heading += f" in {self._account.folder}"
+        if name == "files" and self.findings.folder:
+            heading += f" in {self.findings.folder}"
         assert isinstance(rows.rows, Sized)
         count = len(rows.rows)
         most = count if self._most is None or name in _WHOLE else self._most
@@ -81,28 +71,28 @@ class Report:
         records = list(islice(rows.rows, most))
         return replace(rows, rows=records, title=(heading,))
 
-    def tables(self, eye: Eye) -> Iterator[Rows]:
-        """The sections that have something to tell, for the eye."""
+    def tables(self, bar: Bar) -> Iterator[Rows]:
+        """The sections that have something to show, for the eye."""
         for name in HEADINGS:
             if name in self._left_out():
                 continue
-            rows = self.table(name, eye)
+            rows = self.table(name, bar)
             if rows.rows:
                 yield rows
 
-    def table(self, name: str, eye: Eye) -> Rows:
+    def table(self, name: str, bar: Bar) -> Rows:
         """One section for the eye."""
         rows = self.section(name)
-        return _with_bars(rows, eye) if name in _OVER_TIME and rows.rows else rows
+        return _with_bars(rows, bar) if name in _OVER_TIME and rows.rows else rows
 
     def _left_out(self) -> frozenset[str]:
-        """Sections that the eye is spared: what another one tells as well."""
-        year = self._account.year
+        """Sections that the eye is spared: what another one shows as well."""
+        year = self.findings.year
         few = not len(year) or int(year.max()) - int(year.min()) < _NARROW
-        several = len(self._account.records.files) > 1
+        several = len(self.findings.records.files) > 1
         return frozenset(
             ("growth", "decades" if few else "years", *(() if several else ("dropped_by_file",)))
-            + (("groups",) if len(self._account.groups) < 2 else ())
+            + (("groups",) if len(self.findings.groups) < 2 else ())
         )
 
     def whole(self) -> Rows:
@@ -126,10 +116,10 @@ def _objects(rows: Rows) -> list[dict[str, Any]]:
     return [dict(zip(rows.columns, record, strict=True)) for record in rows.rows]
 
 
-def _with_bars(rows: Rows, eye: Eye) -> Rows:
-    """The rows with a bar for the games of each; the draws are told as a share alone."""
+def _with_bars(rows: Rows, bar: Bar) -> Rows:
+    """The rows with a bar for the games of each; the draws are shown as a share alone."""
     at = rows.columns.index("games")
     records = list(rows.rows)
     largest = max(record[at] for record in records)
-    drawn = [(*record, eye.bar(record[at], largest)) for record in records]
+    drawn = [(*record, bar(record[at], largest)) for record in records]
     return replace(rows, columns=(*rows.columns, ""), rows=drawn, hidden=frozenset({"draws"}))

@@ -1,4 +1,4 @@
-"""Sections of the account of a reading that count: files, reasons, dates, years, players."""
+"""Sections of the ingest report that count: files, reasons, dates, years, players."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 
     from ttt_cli.reading.column import Column
     from ttt_cli.reading.reports import FileReport, Problem
-    from ttt_cli.views.ingest.account import Account
+    from ttt_cli.views.ingest.findings import Findings
 
 _PRECISIONS: Final = ("year", "month", "day")
 _SHARES: Final = {"share": 3, "draw_share": 3}
 
 
-def total(account: Account) -> Rows:
-    """One row of everything that can be said in one number."""
-    report, groups = account.records.report, account.groups.groups
-    games, known = int(account.played.sum()), len(account.year) > 0
+def total(findings: Findings) -> Rows:
+    """One row of everything that is one number."""
+    report, groups = findings.records.report, findings.groups.groups
+    games, known = int(findings.played.sum()), len(findings.year) > 0
     facts: dict[str, Any] = {
         "files": len(report.files),
         "rows": report.rows,
         "used": report.used,
         "dropped": report.rows - report.used,
         "games": games,
-        "draw_share": float(account.drawn.sum() / games) if games else None,
-        "players": len(account.games.players),
-        "first": int(account.year.min()) if known else None,
-        "last": int(account.year.max()) if known else None,
+        "draw_share": float(findings.drawn.sum() / games) if games else None,
+        "players": len(findings.games.players),
+        "first": int(findings.year.min()) if known else None,
+        "last": int(findings.year.max()) if known else None,
         "groups": len(groups),
         "largest_group": groups[0].players if groups else 0,
-        "duplicates": len(account.duplicates),
-        "long_careers": len(account.long_careers),
-        "suspects": len(account.suspects.pairs),
+        "duplicates": len(findings.duplicates),
+        "long_careers": len(findings.long_careers),
+        "suspects": len(findings.suspects.pairs),
     }
     return Rows(tuple(facts), [tuple(facts.values())], decimals=_SHARES, single=True)
 
 
-def files(account: Account) -> Rows:
+def files(findings: Findings) -> Rows:
     """What each file gave."""
     columns = ("file", "kind", "rows", "used", "dropped", "duplicates", "bytes")
     rows = [
-        (account.path(f.path), f.kind, f.rows, f.used, f.rows - f.used, _duplicates(f), f.size)
-        for f in account.records.files
+        (findings.path(f.path), f.kind, f.rows, f.used, f.rows - f.used, _duplicates(f), f.size)
+        for f in findings.records.files
     ]
     return Rows(columns, rows)
 
@@ -62,39 +62,39 @@ def _duplicates(file: FileReport) -> int:
     return file.noticed.get(DUPLICATE, 0) + file.dropped.get(DUPLICATE, 0)
 
 
-def dropped(account: Account) -> Rows:
+def dropped(findings: Findings) -> Rows:
     """Records that are not used by reason, filters included, and where the first of them stands."""
-    records = account.records
+    records = findings.records
     rows = [
-        (reason, count, account.place(int(np.argmax(records.reject_code == REJECT_CODE[reason]))))
+        (reason, count, findings.place(int(np.argmax(records.reject_code == REJECT_CODE[reason]))))
         for reason, count in records.report.dropped.items()
     ]
     return Rows(("reason", "rows", "first"), rows)
 
 
-def dropped_by_file(account: Account) -> Rows:
+def dropped_by_file(findings: Findings) -> Rows:
     """The same file by file."""
-    report = account.records.report
-    rows = [(account.path(file.path), *entry) for file in report.files for entry in file.dropped.items()]
+    report = findings.records.report
+    rows = [(findings.path(file.path), *entry) for file in report.files for entry in file.dropped.items()]
     return Rows(("file", "reason", "rows"), rows)
 
 
-def odd(account: Account) -> Rows:
-    """Oddities that did not keep a record out, by what was done, and where the first of each stands."""
+def odd(findings: Findings) -> Rows:
+    """Oddities of records that are used all the same, by what was done, and where the first of each stands."""
     found: dict[tuple[str, str], list[Problem]] = {}
-    for problem in account.records.problems:
+    for problem in findings.records.problems:
         if problem.action != DROPPED:
             found.setdefault((problem.action, problem.reason), []).append(problem)
     rows = [
-        (*key, len(problems), account.path(f"{problems[0].file}:{problems[0].line}"), problems[0].detail)
+        (*key, len(problems), findings.path(f"{problems[0].file}:{problems[0].line}"), problems[0].detail)
         for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     ]
     return Rows(("action", "reason", "times", "first", "detail"), rows)
 
 
-def dates(account: Account) -> Rows:
+def dates(findings: Findings) -> Rows:
     """How exactly the records that are used are dated."""
-    counts = np.bincount(account.records.precision[account.rows], minlength=3).tolist()
+    counts = np.bincount(findings.records.precision[findings.rows], minlength=3).tolist()
     every = max(sum(counts), 1)
     rows = [
         (name, count, count / every) for name, count in zip(_PRECISIONS, counts, strict=True) if any(counts)
@@ -102,23 +102,23 @@ def dates(account: Account) -> Rows:
     return Rows(("precision", "rows", "share"), rows, decimals=_SHARES)
 
 
-def years(account: Account) -> Rows:
+def years(findings: Findings) -> Rows:
     """Games year by year, with the share of draws; years without games too."""
-    return _over_time(account, "year", 1)
+    return _over_time(findings, "year", 1)
 
 
-def decades(account: Account) -> Rows:
+def decades(findings: Findings) -> Rows:
     """The same by decade."""
-    return _over_time(account, "decade", 10)
+    return _over_time(findings, "decade", 10)
 
 
-def _over_time(account: Account, name: str, step: int) -> Rows:
+def _over_time(findings: Findings, name: str, step: int) -> Rows:
     columns = (name, "games", "draws", "draw_share")
-    if not len(account.year):
+    if not len(findings.year):
         return Rows(columns, [])
-    first = int(account.year.min()) // step
-    number = account.year // step - first
-    games, draws = (np.bincount(number, count).astype(int) for count in (account.played, account.drawn))
+    first = int(findings.year.min()) // step
+    number = findings.year // step - first
+    games, draws = (np.bincount(number, count).astype(int) for count in (findings.played, findings.drawn))
     rows = [
         ((first + i) * step, n, drawn, drawn / n if n else None)
         for i, (n, drawn) in enumerate(zip(games.tolist(), draws.tolist(), strict=True))
@@ -126,15 +126,15 @@ def _over_time(account: Account, name: str, step: int) -> Rows:
     return Rows(columns, rows, decimals=_SHARES)
 
 
-def players(account: Account) -> Rows:
+def players(findings: Findings) -> Rows:
     """Players, those with the most games first."""
-    records, rows = account.records, account.rows
+    records, rows = findings.records, findings.rows
     n = len(records.players)
     ends = np.concatenate([records.white[rows], records.black[rows]])
-    played = np.bincount(ends, np.tile(account.played, 2), n).astype(int)
+    played = np.bincount(ends, np.tile(findings.played, 2), n).astype(int)
     first, last = np.full(n, np.iinfo(np.int64).max), np.zeros(n, np.int64)
-    np.minimum.at(first, ends, np.tile(account.year, 2))
-    np.maximum.at(last, ends, np.tile(account.year, 2))
+    np.minimum.at(first, ends, np.tile(findings.year, 2))
+    np.maximum.at(last, ends, np.tile(findings.year, 2))
     order = np.argsort(-played, kind="stable")
     order = order[played[order] > 0]
     numbers = zip(*(column[order].tolist() for column in (played, first, last)), strict=True)
@@ -142,18 +142,19 @@ def players(account: Account) -> Rows:
     return Rows(("player", "games", "first", "last"), found)
 
 
-def special(account: Account) -> Rows:
+def special(findings: Findings) -> Rows:
     """Records that are more or less than one plain game: matches, weights, statuses, odds."""
-    records, rows = account.records, account.rows
+    records, rows = findings.records, findings.rows
     weight = records.weight[rows]
     kinds: Iterator[tuple[str, str, NDArray[np.bool_]]] = (
-        *(("match", "", account.played > 1),),
-        *(("weight", "other than 1", (weight != 1) & (account.played == 1)),),
+        *(("match", "", findings.played > 1),),
+        *(("weight", "other than 1", (weight != 1) & (findings.played == 1)),),
         *(("status", *found) for found in _by_text(records.status, rows)),
         *(("odds", *found) for found in _by_text(records.odds, rows) if not is_even(found[0])),
     )  # type: ignore[assignment]
+    played = findings.played
     found = [
-        (kind, what, int(where.sum()), int(account.played[where].sum()), float((account.played * weight)[where].sum()))
+        (kind, what, int(where.sum()), int(played[where].sum()), float((played * weight)[where].sum()))
         for kind, what, where in kinds
         if where.any()
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Sections of the account of a reading about who is who: groups, what ties them, duplicates, doubtful names."""
+"""Sections of the ingest report about who is who: groups, what ties them, duplicates, doubtful names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ttt_cli.views.rows import Rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ttt_cli.views.ingest.account import Account
+    from ttt_cli.views.ingest.findings import Findings
 
 _CAREERS: Final = ("main_games", "main_first", "main_last", "synonym_games", "synonym_first", "synonym_last")
 
@@ -34,54 +34,54 @@ class _Made:
         return map(self._make, range(self._count))
 
 
-def groups(account: Account) -> Rows:
+def groups(findings: Findings) -> Rows:
     """Groups of players tied by games, those with more players first."""
     rows = [
         (number, group.players, group.games, group.first, group.last, "; ".join(group.leading))
-        for number, group in enumerate(account.groups.groups, 1)
+        for number, group in enumerate(findings.groups.groups, 1)
     ]
     return Rows(("group", "players", "games", "first", "last", "leading"), rows)
 
 
-def ties(account: Account) -> Rows:
+def ties(findings: Findings) -> Rows:
     """Parts that hang on one player by few games, large parts first."""
-    return _plain(Tie, account.ties)
+    return _plain(Tie, findings.ties)
 
 
-def joins(account: Account) -> Rows:
+def joins(findings: Findings) -> Rows:
     """First games between two groups, large ones first; `players` are those of the smaller group."""
-    return _plain(Join, account.joins)
+    return _plain(Join, findings.joins)
 
 
-def growth(account: Account) -> Rows:
+def growth(findings: Findings) -> Rows:
     """Players and groups up to each year."""
-    return _plain(Growth, account.growth)
+    return _plain(Growth, findings.growth)
 
 
-def duplicates(account: Account) -> Rows:
+def duplicates(findings: Findings) -> Rows:
     """Records that repeat another, and whether they are used all the same."""
-    records, found = account.records, account.duplicates
+    records, found = findings.records, findings.duplicates
 
-    def told(number: int) -> tuple[Any, ...]:
+    def made(number: int) -> tuple[Any, ...]:
         row, original = int(found.row[number]), int(found.original[number])
         return (
-            *(account.place(row), account.place(original), records.date[row]),
+            *(findings.place(row), findings.place(original), records.date[row]),
             *(records.players[records.white[row]], records.players[records.black[row]], records.result[row]),
             bool(records.reject_code[row] == 0),
         )
 
     columns = ("record", "repeats", "date", "white", "black", "result", "used")
-    return Rows(columns, _Made(told, len(found)), hidden=frozenset({"used"}))
+    return Rows(columns, _Made(made, len(found)), hidden=frozenset({"used"}))
 
 
-def not_persons(account: Account) -> Rows:
+def not_persons(findings: Findings) -> Rows:
     """Names of teams and of computer engines that stand in games, used or left out for it."""
-    records = account.records
+    records = findings.records
     n = len(records.players)
-    told = np.flatnonzero(np.isin(records.reject_code, (0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
+    counted = np.flatnonzero(np.isin(records.reject_code, (0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
     counts, used = (
         sum((np.bincount(side[rows], minlength=n) for side in (records.white, records.black)), np.zeros(n, int))
-        for rows in (told, account.rows)
+        for rows in (counted, findings.rows)
     )  # fmt: skip
     rows = [
         (records.players[i], kind, int(counts[i]), int(used[i]))
@@ -92,13 +92,13 @@ def not_persons(account: Account) -> Rows:
     return Rows(("name", "kind", "rows", "used"), sorted(rows, key=lambda row: (-row[2], row[0])))
 
 
-def careers(account: Account) -> Rows:
+def careers(findings: Findings) -> Rows:
     """Names whose games lie further apart than a lifetime at the board."""
-    rows = [(c.name, c.games, c.first, c.last, c.last - c.first) for c in account.long_careers]
+    rows = [(c.name, c.games, c.first, c.last, c.last - c.first) for c in findings.long_careers]
     return Rows(("player", "games", "first", "last", "years"), rows)
 
 
-def suspects(account: Account) -> Rows:
+def suspects(findings: Findings) -> Rows:
     """Pairs of names that may be one person's, likely ones first; `others` may be meant by the synonym instead.
 
     `shared` are opponents of both, `sure` whether `--suggest` makes one of them.
@@ -109,7 +109,7 @@ def suspects(account: Account) -> Rows:
             *(s.main.games, s.main.first, s.main.last),
             *(s.synonym.games, s.synonym.first, s.synonym.last),
         )
-        for s in account.suspects.pairs
+        for s in findings.suspects.pairs
     ]
     return Rows(
         ("synonym", "main", "kind", "gap", "others", "shared", "sure", *_CAREERS),

@@ -100,8 +100,8 @@ class _Listing:
             number = np.minimum(np.searchsorted(repeated, rows), len(repeated) - 1)
             again = np.flatnonzero(repeated[number] == rows)
             for i, place in zip(again.tolist(), self._places(original[number[again]]), strict=True):
-                said = f"duplicate of {place} (kept)"
-                found[i] = f"{found[i]}; {said}" if found[i] else said
+                repeats = f"duplicate of {place} (kept)"
+                found[i] = f"{found[i]}; {repeats}" if found[i] else repeats
         return found
 
 
@@ -120,7 +120,7 @@ def _odd(records: Records) -> dict[int, str]:
             row = first + int(np.searchsorted(records.line[first:after], problem.line, side="right")) - 1
             if row >= first:
                 found.setdefault(row, []).append(f"{problem.reason} ({problem.action})")
-    return {row: "; ".join(dict.fromkeys(said)) for row, said in found.items()}
+    return {row: "; ".join(dict.fromkeys(oddities)) for row, oddities in found.items()}
 
 
 def _array(column: list[Any]) -> NDArray[Any]:

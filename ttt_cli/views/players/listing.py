@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.folding import fold
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.scale import run_line
+from ttt_cli.views.run import run_line
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -49,10 +49,10 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     averaged (equal steps over the normal density, exact far beyond 1e-9); without sds it is certain. Margins of draws
     that are uncertain too (TTT-D) are averaged game by game.
     """
-    lead, spread = a["mean"] - b["mean"], math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
+    difference, spread = a["mean"] - b["mean"], math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
     steps = [_REACH * (2 * k / _STEPS - 1) for k in range(_STEPS + 1)] if spread else [0.0]
     density = [math.exp(-0.5 * z * z) for z in steps]
-    firsts = [{**a, "mean": b["mean"] + lead + spread * z, "sd": 0.0} for z in steps]
+    firsts = [{**a, "mean": b["mean"] + difference + spread * z, "sd": 0.0} for z in steps]
     seconds = [{**b, "sd": 0.0}] * len(steps)
     white = outcomes(model, params, firsts, seconds)
     black = [outcome.turned() for outcome in outcomes(model, params, seconds, firsts)]

@@ -16,10 +16,9 @@ from ttt_cli.views.players.record import (
     tally,
     upset_rows,
 )
-from ttt_cli.views.players.sparkline import sparkline
-from ttt_cli.views.players.text_chart import chart
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.scale import run_line
+from ttt_cli.views.run import run_line
+from ttt_cli.views.text_charts import chart, sparkline
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ttt_cli.inference.gaussian import is_gaussian
 from ttt_cli.inference.gaussian import outcomes as gaussian_outcomes
+from ttt_cli.systems import registry
 
 Strength = Mapping[str, Any]
 
@@ -42,8 +43,12 @@ def stronger(a: Strength, b: Strength) -> float | None:
     if a["sd"] is None or b["sd"] is None:
         return None
     spread = math.hypot(a["sd"], b["sd"])
-    lead = a["mean"] - b["mean"]
-    return normal_cdf(lead / spread) if spread else (math.copysign(0.5, lead) if lead else 0.0) + 0.5
+    difference = a["mean"] - b["mean"]
+    return (
+        normal_cdf(difference / spread)
+        if spread
+        else (math.copysign(0.5, difference) if difference else 0.0) + 0.5
+    )
 
 
 def outcomes(
@@ -73,13 +78,11 @@ def _by_the_model(
 ) -> list[Outcome]:
     import numpy as np
 
-    from ttt_cli.systems.registry import load
-
     def columns(side: Sequence[Strength]) -> dict[str, Any]:
         numbers = [key for key, value in side[0].items() if value is None or isinstance(value, int | float)]
         return {
             key: np.array([math.nan if row[key] is None else row[key] for row in side]) for key in numbers
         }
 
-    predicted = load(model).predict(dict(params), columns(white), columns(black))
+    predicted = registry.load(model).predict(dict(params), columns(white), columns(black))
     return [Outcome(win, draw, loss) for loss, draw, win in predicted.tolist()]

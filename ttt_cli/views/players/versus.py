@@ -12,7 +12,7 @@ from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, 
 from ttt_cli.views.players.record import Played, games_of, record_rows, record_words, tally
 from ttt_cli.views.rankings.field import find_period
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.scale import run_line
+from ttt_cli.views.run import run_line
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.steps import STEPS_PER_YEAR
+from ttt_cli.periods import STEPS_PER_YEAR
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20
 MIN_OPPONENTS: Final = 3
-SD_SHARE: Final = 0.45  # of a newcomer's sd: the games have then told four fifths of the variance
+SD_SHARE: Final = 0.45  # of a newcomer's sd: the games then explain four fifths of the variance
 ENOUGH: Final = 10  # players who keep to the default limits; a run with fewer holds nobody to them
 
 _ELO_SCALE: Final = 400.0 / math.log(10.0)

@@ -10,7 +10,7 @@ from ttt_cli.errors import LookupFailed
 from ttt_cli.views.rankings.eligible import COUNTS, Eligible, reasons, steps
 from ttt_cli.views.rankings.field import find_period
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.scale import run_line
+from ttt_cli.views.run import run_line
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.views.evidence.stored_surface import StoredSurface, stored_surface
+from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players
 
@@ -52,17 +52,17 @@ def _periods(run: Run, carried: Carried) -> dict[str, Any]:
     }
 
 
-def _surface(surface: StoredSurface | None) -> dict[str, Any] | None:
+def _surface(surface: Surface | None) -> dict[str, Any] | None:
     """The surface as rows of the second parameter, from low to high; null where it was not computed."""
     if surface is None:
         return None
-    x_values = sorted({x for x, _ in surface.points})
-    y_values = sorted({y for _, y in surface.points})
+    x_values, y_values = surface.ticks
+    values = surface.values
     return {
         "keys": list(surface.keys),
-        "x": x_values,
-        "y": y_values,
-        "values": [[_finite(surface.points.get((x, y))) for x in x_values] for y in y_values],
+        "x": list(x_values),
+        "y": list(y_values),
+        "values": [[_finite(values.get((x, y))) for x in x_values] for y in y_values],
         "best": list(surface.best),
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.views.evidence.report import has_evidence, naive_log_evidence
+from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
 
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
@@ -19,11 +19,9 @@ _PROBLEMS: Final = 100
 
 def summary_cards(meta: RunMeta) -> str:
     """The numbers on top of the page; those of the evidence where the system has any."""
-    naive = naive_log_evidence(meta.weight, meta.draw_share)
-    gain = (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0
     evidence = (
         ("log-evidence, nats", f"{meta.log_evidence:,.2f}"),
-        ("gain per game over the naive model, nats", f"{gain:.5f}"),
+        ("gain per game over the naive model, nats", f"{gain_per_game(meta):.5f}"),
     )
     facts = (
         ("games", f"{meta.weight:,.10g}"),
@@ -54,12 +52,11 @@ def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
 def evidence_section(meta: RunMeta) -> str:
     """Evidence beside the naive model, how inference ended, and the parameters."""
     naive = naive_log_evidence(meta.weight, meta.draw_share)
-    gain = (meta.log_evidence - naive) / meta.weight if meta.weight else 0.0
     known, evidence = math.isfinite(meta.remaining_error), has_evidence(meta)
     report = [
         ("log-evidence, nats", f"{meta.log_evidence:,.4f}" if evidence else f"{meta.model} has none"),
         ("naive model (always the share of draws), nats", f"{naive:,.4f}"),
-        *([("gain per game, nats", f"{gain:.6f}")] if evidence else ()),
+        *([("gain per game, nats", f"{gain_per_game(meta):.6f}")] if evidence else ()),
         ("converged", "yes" if meta.converged else "no"),
         ("sweeps", f"{meta.sweeps:,}"),
         ("largest error left, points", f"{meta.remaining_error:.3g}" if known else "unknown"),

@@ -12,7 +12,7 @@ from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.data import report_data
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
 from ttt_cli.views.report.players import BUDGET
-from ttt_cli.views.scale import scale_note
+from ttt_cli.views.run import scale_note
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

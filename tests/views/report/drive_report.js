@@ -1,4 +1,4 @@
-// Run inside the page by test_report_browser.py: uses it as a reader would, and writes down what happened.
+// Run inside the page by test_browser.py: uses it as a reader would, and writes down what happened.
 const $ = (id) => document.getElementById(id);
 const press = (node, key) => node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 const set = (id, value) => { $(id).value = value; $(id).dispatchEvent(new Event("input", { bubbles: true })); };

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.support.collected import game, records_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import FilterConfig
-from ttt_cli.views.ingest.account import Account
-from ttt_cli.views.ingest.games import HEADINGS, Eye, Report
+from ttt_cli.views.ingest.findings import Findings
+from ttt_cli.views.ingest.games import HEADINGS, Report
 
 ONE = [
     game("Morphy, Paul", "Anderssen, Adolf", "1-0", "1858.12.20", moves=5),
@@ -22,7 +22,10 @@ OTHER = [
     game("Alekhine/Reilly", "Flohr, Salo", "0-1", "1931.02.31"),
     game("Stockfish 8", "AlphaZero", "0-1", "2017.12.04", event="Blitz"),
 ]
-PLAIN_EYE = Eye(lambda value, largest: f"{value}/{largest}")
+
+
+def plain_bar(value: float, largest: float) -> str:
+    return f"{value}/{largest}"
 
 
 def report(
@@ -168,7 +171,7 @@ def test_long_sections_are_cut_and_say_so_but_not_those_that_run_through_time() 
 
 
 def shown(found: Report) -> list[str]:
-    headings = [rows.title[0].partition(":")[0].partition(" in ")[0] for rows in found.tables(PLAIN_EYE)]
+    headings = [rows.title[0].partition(":")[0].partition(" in ")[0] for rows in found.tables(plain_bar)]
     return [name for name, heading in HEADINGS.items() if heading.partition(":")[0] in headings]
 
 
@@ -181,7 +184,7 @@ def test_the_eye_sees_only_what_has_something_to_tell() -> None:
 
 
 def test_bars_are_for_the_eye_only() -> None:
-    rows = report(ONE).table("years", PLAIN_EYE)
+    rows = report(ONE).table("years", plain_bar)
     assert (rows.columns[-1], next(iter(rows.rows))[-1]) == ("", "2/2")
     assert "draws" in rows.hidden
     assert report(ONE).section("years").columns == ("year", "games", "draws", "draw_share")
@@ -202,13 +205,13 @@ def test_short_paths_leave_the_common_folder_out(paths: list[str], folder: str) 
     records = records_of(*([game("A, a", "B, b")] for _ in paths))
     for file, path in zip(records.files, paths, strict=True):
         object.__setattr__(file, "path", path)
-    account = Account(records, short=True)
-    assert account.folder == folder
+    findings = Findings(records, short=True)
+    assert findings.folder == folder
     prefix = f"{folder}/" if folder else ""
-    assert [account.place(row) for row in range(len(records))] == [
+    assert [findings.place(row) for row in range(len(records))] == [
         f"{path[len(prefix) :]}:1" for path in paths
     ]
-    assert [Account(records).place(row) for row in range(len(records))] == [f"{path}:1" for path in paths]
+    assert [Findings(records).place(row) for row in range(len(records))] == [f"{path}:1" for path in paths]
 
 
 def test_the_whole_is_one_object_of_all_sections() -> None:

@@ -13,7 +13,7 @@ from ttt_cli.api import configure
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.evaluate.forecast.compare import Comparison, Entry, Lost, System
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan
-from ttt_cli.evaluate.forecast.results import Standings
+from ttt_cli.evaluate.forecast.results import Results
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence.compare import (
@@ -44,7 +44,7 @@ def comparison(*entries: Entry, plan: TunePlan | None = None) -> Comparison:
     return Comparison(TIMELINE, 1, 2, plan, entries)
 
 
-PAIR = Standings(comparison(entry("worse", 0.4, "smoothed", log_evidence=math.nan), entry("better", 0.5)))
+PAIR = Results(comparison(entry("worse", 0.4, "smoothed", log_evidence=math.nan), entry("better", 0.5)))
 
 
 def dicts(rows: Rows) -> list[dict[str, object]]:
@@ -69,11 +69,11 @@ def test_the_best_stands_first_and_the_others_say_how_far_behind() -> None:
     assert (best["accuracy"], best["brier"]) == (1.0, pytest.approx(0.25 + 2 * 0.0625))
     assert best["tuned_by"] is None
     assert "beta=300" in str(best["parameters"])
-    assert rows.title == ("5 of 7 games foreseen, 1858 to 1862", "smoothed systems fitted anew every 2 years")
+    assert rows.title == ("5 of 7 games predicted, 1858 to 1862", "smoothed systems refitted every 2 years")
 
 
 def test_impossible_outcomes_have_no_standard_error() -> None:
-    (_, other) = dicts(overall_rows(Standings(comparison(entry("sure", 0.0), entry("fair", 1 / 3)))))
+    (_, other) = dicts(overall_rows(Results(comparison(entry("sure", 0.0), entry("fair", 1 / 3)))))
     assert (other["log_loss"], other["behind"], other["standard_error"]) == (math.inf, math.inf, None)
 
 
@@ -114,7 +114,7 @@ def test_tuning_is_told_and_gives_configs_that_read_back() -> None:
         "  a: beta 300 (log-loss 1.00000 to 0.90000, 42 fits)",
         "  b: as they were (log-evidence -10.0 to -9.0, 7 fits, NOT at its best yet)",
     ]
-    row = dicts(overall_rows(Standings(tuned)))[0]
+    row = dicts(overall_rows(Results(tuned)))[0]
     assert (row["tuned_by"], row["tuning_evaluations"], row["tuning_seconds"]) == ("score", 42, 3.0)
     assert list(tuning_lines(comparison(entry("a", 0.5)))) == []
 
@@ -123,14 +123,14 @@ def test_how_often_systems_were_fitted_while_tuning_is_told() -> None:
     score = TunedSystem("score", {}, {}, -1.0, -0.9, 42, reached=True)
     tuned = comparison(entry("a", 0.5, tuned=score), plan=TunePlan(0, 1, 3, 100))
     assert next(tuning_lines(tuned)) == (
-        "tuned on the games of 1857 to 1857, smoothed systems fitted anew every 3 years:"
+        "tuned on the games of 1857 to 1857, smoothed systems refitted every 3 years:"
     )
 
 
 def test_a_lost_system_has_a_row_that_says_so() -> None:
     lost = Lost(entry("gone", 0.5).system, "too large", "try less")
     found = replace(comparison(entry("a", 0.5, note="no log-evidence: why")), lost=(lost,))
-    for rows in (overall_rows(Standings(found)), long_rows(Standings(found), ["decade"], calibrated=True)):
+    for rows in (overall_rows(Results(found)), long_rows(Results(found), ["decade"], calibrated=True)):
         gone = [row for row in dicts(rows) if row["system"] == "gone"]
         assert len(gone) == 1
         assert gone[0].pop("note") == "too large"

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 _AFTER_DUPLICATES: Final = (0, REJECT_CODE[DUPLICATE], REJECT_CODE[FEW_GAMES], REJECT_CODE[OTHER_GROUP])
 
 
-class Account:
+class Findings:
     """All records of a reading, the games that they gave, and what was found in them.
 
     `rows` are the records that are used, as indices; `played`, shape (rows,), the games behind each of them (more than
-    one for a match), `drawn` those of them that were drawn, `year` when they were. With `short`, paths are told as they
-    are below `folder`, where all files are.
+    one for a match), `drawn` those of them that were drawn, `year` when they were. With `short`, paths are
+    shown as they are below `folder`, where all files are.
     """
 
     def __init__(self, records: Records, *, short: bool = False) -> None:
@@ -44,11 +44,11 @@ class Account:
         self.year: NDArray[np.int16] = records.year[self.rows]
 
     def path(self, path: str) -> str:
-        """A path as it is told."""
+        """A path as it is shown."""
         return path.removeprefix(f"{self.folder}/") if self.folder else path
 
     def place(self, row: int) -> str:
-        """`file:line` of a record, as it is told."""
+        """`file:line` of a record, as it is shown."""
         return self.path(self.records.place(row))
 
     @cached_property
@@ -91,8 +91,8 @@ class Account:
         """Records that repeat others: those that are used all the same, and those that were left out for it."""
         reject_code = self.records.reject_code
         found = find_duplicates(self.records, np.isin(reject_code, _AFTER_DUPLICATES))
-        told = np.isin(reject_code[found.row], _AFTER_DUPLICATES[:2])
-        return Duplicates(found.row[told], found.original[told])
+        shown = np.isin(reject_code[found.row], _AFTER_DUPLICATES[:2])
+        return Duplicates(found.row[shown], found.original[shown])
 
 
 def _folder(paths: Iterable[str]) -> str:

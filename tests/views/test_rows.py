@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.views.formats import write_parquet, write_text
-from ttt_cli.views.rows import Rows
+from ttt_cli.views.rows import Rows, write_parquet, write_text
 
 AWKWARD = ['Smith, "Jim"', "tab\there", "line\nbreak", "back\\slash", "Müller", " blank ", "", "名前"]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttt_cli.evaluate.forecast.paired import paired_difference
+from ttt_cli.evaluate.forecast.results import paired_difference
 
 games = st.lists(
     st.tuples(st.permutations(range(6)).map(lambda p: (p[0], p[1])), st.floats(-2, 2), st.floats(0.1, 3)),

@@ -4,7 +4,7 @@ from tests.support.builders import make_games
 from ttt_cli.games.players import look_alikes
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, ReadReport
-from ttt_cli.views.ingest.doubts import doubt_lines
+from ttt_cli.views.ingest.summary import warning_lines
 
 PLAIN = [(1857, "Morphy, Paul", "Paulsen, Louis", 2), (1858, "Anderssen, Adolf", "Morphy, Paul", 0)]
 
@@ -17,43 +17,43 @@ def noticed(**counts: int) -> Games:
 
 
 def test_good_games_leave_no_doubt() -> None:
-    assert list(doubt_lines(make_games(PLAIN))) == []
-    assert list(doubt_lines(make_games([]))) == []
+    assert list(warning_lines(make_games(PLAIN))) == []
+    assert list(warning_lines(make_games([]))) == []
 
 
 def test_groups_are_not_comparable() -> None:
-    (line,) = doubt_lines(make_games([*PLAIN, (1860, "Boden, Samuel", "Bird, Henry", 1)]))
+    (line,) = warning_lines(make_games([*PLAIN, (1860, "Boden, Samuel", "Bird, Henry", 1)]))
     assert line.startswith("2 groups of players not tied by any game: their levels are not comparable")
     assert line.endswith("the largest has 3 players, 2 are outside it; --largest-group keeps it alone")
 
 
 def test_what_the_reading_noticed() -> None:
-    (line,) = doubt_lines(noticed(duplicate=1))
+    (line,) = warning_lines(noticed(duplicate=1))
     assert line == "1 row repeats another and counts again: --dedupe uses one of them"
-    (line,) = doubt_lines(noticed(duplicate=1200))
+    (line,) = warning_lines(noticed(duplicate=1200))
     assert line.startswith("1,200 rows repeat another")
-    (line,) = doubt_lines(noticed(team=2, engine=3))
+    (line,) = warning_lines(noticed(team=2, engine=3))
     assert line == "5 rows of teams or computers: data.drop can leave them out"
 
 
 def test_names_of_two_people_and_two_names_of_one() -> None:
     long = [(year, f"P{i}, Q{i}", "Morphy, Paul", 1) for i in range(4) for year in (1800 + i, 1861 + 2 * i)]
-    lines = list(doubt_lines(make_games(long)))
+    lines = list(warning_lines(make_games(long)))
     assert lines[0] == (
         "5 names with games over 60 years apart, perhaps two people: Morphy, Paul; P3, Q3; P2, Q2; ..."
     )
-    (line,) = doubt_lines(make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]))
+    (line,) = warning_lines(make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]))
     assert line == "1 pair of names may be one person's: `ttt games FILE... --suggest -` lists them"
 
 
 def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
     games = make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)])
     monkeypatch.setattr(look_alikes, "MOST", 0)
-    assert list(doubt_lines(games)) == ["2 names of frequent surnames not compared with all of their like"]
+    assert list(warning_lines(games)) == ["2 names of frequent surnames not compared with all of their like"]
 
 
 @pytest.mark.slow
 def test_names_are_compared_however_many_there_are() -> None:
     many = [(1859, f"Player{i:05}, Xy", "Paulsen, Louis", 1) for i in range(12_000)]
-    lines = list(doubt_lines(make_games([*PLAIN, *many, (1859, "Anderssen, A", "Paulsen, Louis", 1)])))
+    lines = list(warning_lines(make_games([*PLAIN, *many, (1859, "Anderssen, A", "Paulsen, Louis", 1)])))
     assert lines == ["1 pair of names may be one person's: `ttt games FILE... --suggest -` lists them"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
-from ttt_cli.evaluate.forecast.reliability import Bin, Reliability
+from ttt_cli.evaluate.forecast.calibration import CalibrationBin, Reliability
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.calibration import calibration_chart
@@ -23,11 +23,11 @@ def test_bins_are_points_with_two_standard_errors(run: Run) -> None:
         "1850",
         5,
         1234.0,
-        (
-            Bin("win", 400.0, 0.31, 0.4, 0.02),
-            Bin("draw", 9.0, 0.2, 0.3, 0.1),
-            Bin("loss", 50.0, 0.97, 0.99, 0.03),
-        ),
+        {
+            "win": (CalibrationBin(0.30, 0.35, 400.0, 0.31, 0.4, 0.02),),
+            "draw": (CalibrationBin(0.20, 0.25, 9.0, 0.2, 0.3, 0.1),),
+            "loss": (CalibrationBin(0.95, 1.0, 50.0, 0.97, 0.99, 0.03),),
+        },
     )
     spec = calibration_chart(run, found).to_dict(validate=False)
     points = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
@@ -37,7 +37,7 @@ def test_bins_are_points_with_two_standard_errors(run: Run) -> None:
     assert records == [
         {
             "outcome": "White wins",
-            "foreseen": 0.31,
+            "predicted": 0.31,
             "observed": 0.4,
             "low": 0.36,
             "high": 0.44,
@@ -45,7 +45,7 @@ def test_bins_are_points_with_two_standard_errors(run: Run) -> None:
         },
         {
             "outcome": "Black wins",
-            "foreseen": 0.97,
+            "predicted": 0.97,
             "observed": 0.99,
             "low": 0.93,
             "high": 1.0,

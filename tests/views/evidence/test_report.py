@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
 from ttt_cli.config.axes import Axis
 from ttt_cli.evaluate.evidence.grid import EvidenceGrid
+from ttt_cli.evaluate.forecast.scores import Prequential, Scores
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.store import describe
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.evidence.report import evidence_report, evidence_surface, naive_log_evidence, surface_rows
+from ttt_cli.views.evidence.report import evidence_report, naive_log_evidence, with_scores
+from ttt_cli.views.evidence.surface import evidence_surface, surface_rows
+from ttt_cli.views.rows import Rows
 
 shares = st.floats(0.01, 0.99)
 
@@ -128,7 +131,7 @@ def test_the_best_point_and_how_far_others_are_below() -> None:
     assert surface.best == (300.0, 60.0)
     assert surface.best_words == "beta 300, tau 60"
     assert surface.edges == ()
-    assert {place: surface.drop(place) for place in HILL} == {
+    assert {place: surface.drops()[place] for place in HILL} == {
         place: -100 - value for place, value in HILL.items()
     }
 
@@ -143,14 +146,14 @@ def test_nothing_is_better_than_the_best(values: list[float]) -> None:
 def test_the_best_has_converged_unless_none_has() -> None:
     surface = evidence_surface(grid_of(AXES, HILL, failed={(300.0, 60.0)}))
     assert surface.best == (300.0, 80.0)
-    assert surface.drop((300.0, 60.0)) == -20.0
+    assert surface.drops()[300.0, 60.0] == -20.0
     assert evidence_surface(grid_of(AXES, HILL, failed=set(HILL))).best == (300.0, 60.0)
 
 
 def test_what_is_no_number_is_never_the_best() -> None:
     surface = evidence_surface(grid_of(AXES, {**HILL, (200.0, 0.0): math.nan}))
     assert surface.best == (300.0, 60.0)
-    assert surface.drop((200.0, 0.0)) == math.inf
+    assert surface.drops()[200.0, 0.0] == math.inf
 
 
 @pytest.mark.parametrize(
@@ -194,3 +197,43 @@ def test_three_axes_make_rows_as_well() -> None:
     surface = evidence_surface(grid_of(axes, evidence))
     assert surface.best == (200.0, 0.0, 0.0)
     assert len(list(surface_rows(surface).rows)) == 18
+
+
+def prequential(games: float) -> Prequential:
+    return Prequential(
+        first="1858",
+        every=2,
+        model=Scores(games, -0.75 * games, 0.5, 0.625),
+        naive=Scores(games, -1.0 * games, 0.6, 0.375),
+        converged=False,
+    )
+
+
+def test_scores_follow_the_report() -> None:
+    report = Rows(("games", "beta"), [(5, 480.0)], ("a run",), {"beta": 1}, frozenset({"beta"}), single=True)
+    rows = with_scores(report, prequential(4.0))
+    (row,) = rows.rows
+    assert dict(zip(rows.columns, row, strict=True)) == {
+        "games": 5,
+        "beta": 480.0,
+        "prequential": -3.0,
+        "prequential_per_game": -0.75,
+        "prequential_naive_per_game": -1.0,
+        "prequential_brier": 0.5,
+        "prequential_naive_brier": 0.6,
+        "prequential_accuracy": 0.625,
+        "prequential_naive_accuracy": 0.375,
+        "prequential_games": 4,
+        "prequential_converged": False,
+        "from": "1858",
+        "every": 2,
+    }
+    assert (rows.title, rows.hidden, rows.single) == (("a run",), frozenset({"beta"}), True)
+    assert rows.decimals["beta"] == 1
+    assert rows.decimals["prequential_per_game"] == 5
+
+
+def test_fractional_weights_stay_fractional() -> None:
+    rows = with_scores(Rows((), [()], single=True), prequential(4.5))
+    (row,) = rows.rows
+    assert dict(zip(rows.columns, row, strict=True))["prequential_games"] == 4.5

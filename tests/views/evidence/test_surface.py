@@ -1,7 +1,7 @@
 import math
 
 from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.views.evidence.stored_surface import stored_surface
+from ttt_cli.views.evidence.surface import stored_surface
 
 
 def point(log_evidence: float, converged: bool = True, **asked: object) -> EvidencePoint:
@@ -19,22 +19,22 @@ def test_a_grid_is_laid_out_and_its_best_found() -> None:
     surface = stored_surface(grid(SMALL))
     assert surface is not None
     assert surface.keys == ("beta", "tau")
-    assert dict(surface.points) == SMALL
+    assert surface.values == SMALL
     assert surface.best == (200.0, 10.0)
-    assert surface.highest == -7.0
+    assert surface.values[surface.best] == -7.0
 
 
 def test_the_runs_own_point_beside_the_grid_is_no_line_of_it() -> None:
     surface = stored_surface([point(-1.0, beta=480.0, tau=60.0), *grid(SMALL)])
     assert surface is not None
-    assert dict(surface.points) == SMALL
+    assert surface.values == SMALL
 
 
 def test_of_two_grids_the_larger_counts_and_they_are_not_mixed() -> None:
     larger = {**SMALL, (300.0, 10.0): -6.0, (300.0, 20.0): -6.5}
     surface = stored_surface([*grid(SMALL, prior_sd=300.0), *grid(larger, prior_sd=400.0)])
     assert surface is not None
-    assert dict(surface.points) == larger
+    assert surface.values == larger
 
 
 def test_a_point_that_did_not_converge_is_best_only_when_none_did() -> None:

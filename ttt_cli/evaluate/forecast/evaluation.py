@@ -11,13 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.config.schema import Config
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan, tune_system
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
-from ttt_cli.inference.params import Params
 from ttt_cli.processes import report
-from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, with_overrides
 from ttt_cli.timeline import Timeline
 
@@ -25,22 +22,15 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class System:
-    """A rating system under the name it is shown by. It can be sent to another process."""
+class System(Resolved):
+    """A rating system under the name it is shown by."""
 
     name: str
-    config: Config
-    params: Params
 
     @classmethod
     def of(cls, name: str, resolved: Resolved) -> System:
         """A resolved config under a name."""
-        return cls(name, resolved.config, resolved.params)
-
-    @property
-    def resolved(self) -> Resolved:
-        """The config with its model loaded."""
-        return Resolved(self.config, registry.load(self.config.model.name), self.params)
+        return cls(resolved.config, resolved.params, name)
 
 
 @dataclass(frozen=True)
@@ -48,7 +38,7 @@ class Task:
     """A piece of work for one system; those of a system are done in order. `units`: its share of the whole."""
 
     system: int
-    what: Literal["tune", "foresee", "evidence"]
+    what: Literal["tune", "predict", "evidence"]
     step: int = 0
     stop: int = 0
     units: int = 1
@@ -66,19 +56,17 @@ class Piece:
     tuned: tuple[System, TunedSystem] | None = None
 
 
-def contest_tasks(
-    timeline: Timeline, system: int, first: int, every: int, plan: TunePlan | None
-) -> list[Task]:
+def tasks_of(timeline: Timeline, system: int, first: int, every: int, plan: TunePlan | None) -> list[Task]:
     """All that is to be done for a system."""
     tuning = [Task(system, "tune", units=plan.evaluations)] if plan else []
     steps = [
-        Task(system, "foresee", step, stop, stop - step) for step, stop in blocks(timeline, first, every)
+        Task(system, "predict", step, stop, stop - step) for step, stop in blocks(timeline, first, every)
     ]
     return [*tuning, *steps, Task(system, "evidence")]
 
 
 @dataclass
-class Contest:
+class Evaluation:
     """Does the tasks of one system after the other; a worker for `run_chains`, to which it reports each set tried.
 
     `threads`: how many a fit may take where the config does not say; None for all there are.
@@ -96,7 +84,7 @@ class Contest:
         if fresh:
             self._tuned = self._forecaster = None
         try:
-            return self._tune(item) if item.what == "tune" else self._foresee(item)
+            return self._tune(item) if item.what == "tune" else self._predict(item)
         except ConfigError as error:
             name = self.systems[item.system].name
             raise ConfigError(error.message, where=error.where or name, hint=error.hint) from error
@@ -105,11 +93,11 @@ class Contest:
         assert self.plan is not None
         system = self.systems[task.system]
         began = process_time()
-        found = tune_system(self.timeline, self._ready(system), self.plan, progress=_Telling())
-        self._tuned = System.of(system.name, with_overrides(system.resolved, found.values))
+        found = tune_system(self.timeline, self._ready(system), self.plan, progress=_Reporting())
+        self._tuned = with_overrides(system, found.values)
         return Piece(task, process_time() - began, tuned=(self._tuned, found))
 
-    def _foresee(self, task: Task) -> Piece:
+    def _predict(self, task: Task) -> Piece:
         if self._forecaster is None:
             ready = self._ready(self._tuned or self.systems[task.system])
             self._forecaster = Forecaster(self.timeline, ready.model, ready.params, ready.config.solver)
@@ -118,23 +106,23 @@ class Contest:
         if task.what == "evidence":
             evidence = forecaster.log_evidence()
             return Piece(task, 0.0, forecaster.converged, log_evidence=evidence)
-        probabilities = forecaster.foresee(task.step, task.stop)
+        probabilities = forecaster.predict(task.step, task.stop)
         return Piece(task, process_time() - began, forecaster.converged, probabilities)
 
-    def _ready(self, system: System) -> Resolved:
-        resolved, solver = system.resolved, system.config.solver
+    def _ready(self, system: System) -> System:
+        solver = system.config.solver
         solver = solver.model_copy(update={"threads": solver.threads or self.threads})
-        return replace(resolved, config=resolved.config.model_copy(update={"solver": solver}))
+        return replace(system, config=system.config.model_copy(update={"solver": solver}))
 
 
-class _Telling:
+class _Reporting:
     """Progress that goes to whoever runs the chains, as (amount, note)."""
 
     @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[_Telling]:  # noqa: ARG002
-        """Tell of a task."""
+    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[_Reporting]:  # noqa: ARG002
+        """Report a task."""
         yield self
 
     def advance(self, amount: float = 1, note: str = "") -> None:
-        """Tell of so many units done."""
+        """Report so many units done."""
         report((amount, note))

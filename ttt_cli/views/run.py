@@ -1,8 +1,12 @@
-"""In which unit a run's numbers are."""
+"""What all views of a run share: its unit, its line in titles, its tables."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from ttt_cli.runs.evidence import evidence_table
+from ttt_cli.runs.schema import PUBLIC
+from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -29,3 +33,12 @@ def axis_title(unit: str) -> str:
 def run_line(run: Run) -> str:
     """The run, what it was made from, and its scale: a line for titles."""
     return f"{run.name}: {run.meta.describe()}; {scale_note(run)}"
+
+
+def table_rows(run: Run, table: str) -> Rows:
+    """`skills`, `players`, `games` or `evidence`; the rows come from the file as they are asked for."""
+    if table == "evidence":
+        columns, points = evidence_table(run.evidence_points())
+        return Rows(columns, points, decimals={"log_evidence": 3})
+    columns, rows = run.stream(PUBLIC[table])
+    return Rows(columns, rows, parquet=lambda path: run.copy_to(path, "parquet", PUBLIC[table]))

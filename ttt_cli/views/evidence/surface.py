@@ -1,0 +1,150 @@
+"""The evidence over a grid of parameters: one that was asked for, or the largest that a run holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ttt_cli.views.evidence.report import DECIMALS, known
+from ttt_cli.views.rows import Rows
+
+if TYPE_CHECKING:
+    from ttt_cli.evaluate.evidence.grid import EvidenceGrid
+    from ttt_cli.runs.evidence import EvidencePoint
+
+Place = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The evidence over a grid: `points` by their values on the axes, in order.
+
+    `edges` says in which directions the grid might go on for more: `beta above 600`.
+    """
+
+    keys: tuple[str, ...]
+    points: Mapping[Place, EvidencePoint]
+    edges: tuple[str, ...] = ()
+
+    @cached_property
+    def ticks(self) -> tuple[tuple[float, ...], ...]:
+        """The values, by axis."""
+        return tuple(tuple(sorted({place[axis] for place in self.points})) for axis in range(len(self.keys)))
+
+    @cached_property
+    def best(self) -> Place:
+        """The place of the highest evidence among the converged points, or among all when none has converged."""
+
+        def rank(place: Place) -> tuple[bool, float]:
+            point = self.points[place]
+            finite = math.isfinite(point.log_evidence)
+            return point.converged and finite, point.log_evidence if finite else -math.inf
+
+        return max(self.points, key=rank)
+
+    @property
+    def best_words(self) -> str:
+        """The best place in words: `beta 480, tau 60`."""
+        return ", ".join(f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True))
+
+    @property
+    def values(self) -> dict[Place, float]:
+        """The log-evidence by place, nats."""
+        return {place: point.log_evidence for place, point in self.points.items()}
+
+    def drops(self) -> dict[Place, float]:
+        """By how much the evidence is lower than at the best, nats; infinite where it is no number."""
+        highest = self.points[self.best].log_evidence
+        return {
+            place: math.inf if math.isnan(value) else highest - value for place, value in self.values.items()
+        }
+
+
+def evidence_surface(grid: EvidenceGrid) -> Surface:
+    """Lay the points of a grid out along its axes."""
+    points = dict(sorted((tuple(point.params[key] for key in grid.keys), point) for point in grid.points))
+    surface = Surface(grid.keys, points)
+    return Surface(grid.keys, points, tuple(_edges(grid, surface.best)))
+
+
+def surface_rows(surface: Surface) -> Rows:
+    """One row per point: the axes, `log_evidence,converged,sweeps,best`, then the parameters that do not vary.
+
+    `best` is true in one row.
+    """
+    points, best = surface.points, surface.best
+    others = [
+        key
+        for key in next(iter(points.values())).params
+        if key not in surface.keys and any(point.params.get(key) is not None for point in points.values())
+    ]
+    fixed = {key for key in others if len({point.params.get(key) for point in points.values()}) == 1}
+    rows = [
+        (
+            *(*place, known(point.log_evidence), point.converged, point.sweeps, place == best),
+            *(point.params.get(key) for key in others),
+        )
+        for place, point in points.items()
+    ]
+    columns = (*surface.keys, "log_evidence", "converged", "sweeps", "best", *others)
+    title = ", ".join(f"{key} {_short(points[best].params[key])}" for key in others if key in fixed)
+    return Rows(columns, rows, (title,) if title else (), DECIMALS, frozenset(fixed))
+
+
+def stored_surface(points: Sequence[EvidencePoint]) -> Surface | None:
+    """The two parameters and the points over them that fill the largest grid, all else asked for being equal.
+
+    None when no two parameters vary together. A parameter that follows from others (an `auto`) may vary with them.
+    """
+    keys = dict.fromkeys(key for point in points for key, value in point.asked.items() if _is_number(value))
+    found = (
+        Surface(pair, kept)
+        for pair in combinations(keys, 2)
+        for group in _groups(points, pair)
+        if (kept := _on_lines(pair, group))
+    )
+    return max(found, key=lambda surface: len(surface.points), default=None)
+
+
+def _groups(points: Sequence[EvidencePoint], pair: tuple[str, str]) -> list[list[EvidencePoint]]:
+    groups: dict[str, list[EvidencePoint]] = {}
+    for point in points:
+        if all(_is_number(point.asked.get(key)) for key in pair):
+            rest = {key: value for key, value in sorted(point.asked.items()) if key not in pair}
+            groups.setdefault(repr(rest), []).append(point)
+    return list(groups.values())
+
+
+def _on_lines(pair: tuple[str, str], group: Sequence[EvidencePoint]) -> dict[Place, EvidencePoint]:
+    """The points on the lines of a grid: a value that only one point has is no line. Empty when there is no grid."""
+    places: dict[Place, EvidencePoint] = {
+        (float(p.asked[pair[0]]), float(p.asked[pair[1]])): p for p in group
+    }
+    lines = [[place[axis] for place in places] for axis in (0, 1)]
+    kept = {
+        place: point
+        for place, point in sorted(places.items())
+        if all(lines[axis].count(place[axis]) > 1 for axis in (0, 1))
+    }
+    return {} if any(len({place[axis] for place in kept}) < 2 for axis in (0, 1)) else kept
+
+
+def _edges(grid: EvidenceGrid, best: Place) -> Iterator[str]:
+    for axis, value in zip(grid.axes, best, strict=True):
+        lower, higher = grid.open_ends[axis.key]
+        if len(axis.values) > 1 and lower and value == axis.values[0]:
+            yield f"{axis.key} below {value:g}"
+        if len(axis.values) > 1 and higher and value == axis.values[-1]:
+            yield f"{axis.key} above {value:g}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
