@@ -115,7 +115,7 @@ def test_the_dates_and_results_of_the_page_are_read_as_it_says() -> None:
     dates = section(read("reading.md"), "## Dates")
     shown = re.findall(r"`(\d[^`]+)`", dates)
     assert len(shown) == 13
-    assert {parse_date(text).fault for text in shown} == {None}
+    assert {parse_date(text).reason for text in shown} == {None}
     assert {parse_date(text).day for text in shown if parse_date(text).precision == 2} == {-40742}
     results = re.findall(r"`([^`]+)`", section(read("reading.md"), "## Results").partition(", or White's")[0])
     assert [parse_result(text) for text in results] == [2, 1, 1, 0, 2, 1, 2, 1, 0]

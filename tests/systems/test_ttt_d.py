@@ -201,7 +201,7 @@ def test_predictions_with_impossible_margins_are_still_probabilities():
         ("nu0: -5", "model.nu0 must be greater than 0, not -5", "mean draw margin"),
         ("draw_margin_sd: 0", "model.draw_margin_sd must be greater than 0, not 0", "sd of the draw margin"),
         ("draw_margin_tau: -1", "model.draw_margin_tau must be at least 0, not -1", "sd of the change"),
-        ("draw_moments: split", "there is no model.draw_moments any more", "leave it out: draws are taken"),
+        ("draw_moments: split", "unknown key model.draw_moments", "did you mean model.draw_margin"),
         ("draw_margin: 200", "unknown key model.draw_margin", "did you mean model.draw_margin"),
         ("bta: 300", "unknown key model.bta", "did you mean model.beta?"),
         ("white_advantage: yes", "model.white_advantage must be", "added to White's performance"),

@@ -21,7 +21,7 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.charts.figure import make_figure
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.top import ranking
-from ttt_cli.views.report.data import report_data
+from ttt_cli.views.report.page import report_data
 
 pytestmark = pytest.mark.slow
 

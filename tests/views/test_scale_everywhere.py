@@ -19,7 +19,7 @@ from ttt_cli.config.schema import ScaleConfig
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.data import report_data
+from ttt_cli.views.report.page import report_data
 
 RECORDS = (
     ("1857", "Morphy, Paul", "Paulsen, Louis", "1-0"),

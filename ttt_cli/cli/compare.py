@@ -14,7 +14,7 @@ from ttt_cli.cli.terminal.console import QUIET, say, write
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast.compare import Comparison, System
-    from ttt_cli.evaluate.forecast.grouping import By
+    from ttt_cli.evaluate.forecast.results import By
 
 
 @click.command("compare")

@@ -59,9 +59,7 @@ def check(
             if chosen[0]["type"] == "extra_forbidden":
                 inner = section_of(schema.model_fields.get(str(path[0]))) if len(path) > 1 else None
                 beside = {key: dotted((*written[:-1], key)) for key in inner.model_fields} if inner else known
-                problems.append(
-                    removed_key(schema, written, document) or unknown_key(written, beside, document)
-                )
+                problems.append(unknown_key(written, beside, document))
             else:
                 complained = dotted(written) + complaint(chosen)
                 problems.append(Problem(complained, document.where(written), meaning(schema, path)))
@@ -101,16 +99,6 @@ def unknown_key(path: KeyPath, known: Mapping[str, str], document: Document) -> 
     else:
         hint = f"did you mean {known[near]}?"
     return Problem(f"unknown key {dotted(path)}", where, hint)
-
-
-def removed_key(schema: type[BaseModel], path: KeyPath, document: Document) -> Problem | None:
-    """The problem of a key that earlier versions had (`REMOVED` of a schema), or None of any other."""
-    instead: str | None = getattr(schema, "REMOVED", {}).get(path[-1])
-    return (
-        None
-        if instead is None
-        else Problem(f"there is no {dotted(path)} any more", document.where(path), instead)
-    )
 
 
 def _spellings(

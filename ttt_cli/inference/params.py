@@ -5,9 +5,7 @@ Points and years throughout. Greek names of the literature are accepted as alias
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AliasChoices, Field
 
@@ -18,15 +16,11 @@ if TYPE_CHECKING:
     from ttt_cli.timeline import Timeline
 
 ESTIMATE: Final = "estimate"
+alias: Final = AliasChoices  # a key and the symbols under which the literature knows it
 
 
 class Params(Section):
-    """Parameters of a model: unknown keys are errors, values do not change.
-
-    `REMOVED`: keys of earlier versions, and what to do instead.
-    """
-
-    REMOVED: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Parameters of a model: unknown keys are errors, values do not change."""
 
     @property
     def estimates_advantage(self) -> bool:
@@ -38,11 +32,6 @@ class Params(Section):
         """Whether the draw margin follows the share of draws among the games."""
         given = getattr(self, "draw_margin", None), getattr(self, "draw_probability", None)
         return given == ("auto", None)
-
-
-def alias(*names: str) -> AliasChoices:
-    """A key and the symbols under which the literature knows it."""
-    return AliasChoices(*names)
 
 
 PriorMean = Annotated[

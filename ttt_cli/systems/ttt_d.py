@@ -6,11 +6,9 @@ two one-sided factors, and after each sweep all means are set to those of the jo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
@@ -39,8 +37,6 @@ GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 class Params(PlayParams):
     """Parameters of TTT-D."""
 
-    REMOVED = MappingProxyType({"draw_moments": "leave it out: draws are taken by their exact moments"})
-
     draw_margin_mean: Annotated[
         float | None,
         Field(
@@ -65,13 +61,6 @@ class Params(PlayParams):
             description="sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
         ),
     ] = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_exact(cls, values: Any) -> Any:
-        """Runs of earlier versions say `draw_moments: exact`, which is what there is now."""
-        exact = isinstance(values, Mapping) and values.get("draw_moments") == "exact"
-        return {key: value for key, value in values.items() if key != "draw_moments"} if exact else values
 
     def resolved(self) -> Params:
         """The same with every number there."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-TEXT_FORMATS: Final = ("csv", "tsv", "json", "jsonl")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
 _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
 

@@ -131,16 +131,14 @@ def test_the_best_point_and_how_far_others_are_below() -> None:
     assert surface.best == (300.0, 60.0)
     assert surface.best_words == "beta 300, tau 60"
     assert surface.edges == ()
-    assert {place: surface.drops()[place] for place in HILL} == {
-        place: -100 - value for place, value in HILL.items()
-    }
+    assert surface.drops() == {place: -100 - value for place, value in HILL.items()}
 
 
 @given(st.lists(st.floats(-1e6, 0), min_size=9, max_size=9))
 def test_nothing_is_better_than_the_best(values: list[float]) -> None:
     surface = evidence_surface(grid_of(AXES, dict(zip(HILL, values, strict=True))))
     assert surface.points[surface.best].log_evidence == max(values)
-    assert min(map(surface.drop, surface.points)) == 0.0
+    assert min(surface.drops().values()) == 0.0
 
 
 def test_the_best_has_converged_unless_none_has() -> None:

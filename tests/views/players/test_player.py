@@ -31,7 +31,7 @@ def test_the_title_says_who_when_and_how_well(run: Run) -> None:
     title = player_view(run, "anderssen").rows.title
     assert title[0] == "Anderssen, Adolf"
     assert title[1] == "1858–1862, 5 games (+1 =1 -3), peak 1006 ± 50 in 1862"
-    assert title[2].startswith("a.ttt: ttt, 7 games 1857-1862")
+    assert title[2].startswith("d.ttt: ttt, 7 games 1857-1862")
     assert title[3].startswith("skill 1002 ")
     assert title[3].endswith(" 1006 points")
 

@@ -70,7 +70,7 @@ def test_the_best_period_is_the_one_most_above_expectation(run: Run) -> None:
     assert found is not None
     assert (found[0], found[1].points, found[1].games) == ("1861", 1, 1)
     assert best_period([]) is None
-    assert tally([]).score is None
+    assert tally([]).means == (None, None, None)
 
 
 def test_a_weight_is_so_many_games() -> None:

@@ -8,7 +8,7 @@ from tests.support.handmade import games_of, put_small_run
 from ttt_cli.config.schema import Config
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.data import report_data
+from ttt_cli.views.report.page import report_data
 from ttt_cli.views.report.players import carried_players, short
 
 

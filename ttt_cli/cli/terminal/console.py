@@ -25,7 +25,7 @@ QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 
 class _Voice:
-    """How much is said, set once per command by -q and -v; `run`: what answers, if neither named nor told yet."""
+    """How much is said, set once per command by -q and -v; `run`: what answers, if neither named nor reported yet."""
 
     level = NORMAL
     run = ""

@@ -13,7 +13,7 @@ _DEFAULTS: Final = (signal.SIG_DFL, signal.default_int_handler)
 
 @contextmanager
 def unwinding(heard: list[int]) -> Iterator[None]:
-    """Inside the block, being told to end (SIGINT, SIGTERM, SIGHUP) unwinds as Ctrl-C does and leaves nothing behind.
+    """Inside the block, a signal to end (SIGINT, SIGTERM, SIGHUP) unwinds as Ctrl-C does and leaves nothing behind.
 
     `heard` gets the signals that come, also where a library at work makes another error of them.
     """

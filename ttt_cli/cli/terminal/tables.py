@@ -16,7 +16,7 @@ _GAP: Final = 2
 
 
 def print_table(rows: Rows, stream: TextIO) -> list[str]:
-    """Print rows as a table, and give back what has to be said about what it leaves out.
+    """Print rows as a table, and give back remarks on what it leaves out.
 
     On a terminal at most SHOWN_ROWS rows; columns that do not fit are left out from the right, the first two
     stay; text is folded. Elsewhere everything, in its full width. Numbers are never cut.

@@ -29,7 +29,7 @@ def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
 
 
 def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, str | None]:
-    """The system with parameters with which so many fits can be afforded, and what is to be said of it."""
+    """The system with parameters with which so many fits can be afforded, and a remark on it."""
     instead = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
     if not instead:
         return system, None

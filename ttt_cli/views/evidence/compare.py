@@ -11,8 +11,7 @@ from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
-    from ttt_cli.evaluate.forecast.grouping import By
-    from ttt_cli.evaluate.forecast.results import Results, SystemScores
+    from ttt_cli.evaluate.forecast.results import By, Results, SystemScores
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
 BINS: Final = ("foreseen", "observed")

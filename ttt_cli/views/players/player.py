@@ -110,7 +110,7 @@ def facts_line(facts: Mapping[str, Any], *, ascii_only: bool = False) -> str:
 
 
 def shape_line(means: list[float], *, unit: str = POINTS, width: int = 60, ascii_only: bool = False) -> str:
-    """The sparkline between the lowest and the highest mean, said to be skills; empty for fewer than two periods."""
+    """The sparkline between the lowest and the highest mean, with their unit; empty for fewer than two periods."""
     if len(means) < 2:
         return ""
     shape = sparkline(means, width=width, ascii_only=ascii_only)

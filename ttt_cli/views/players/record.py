@@ -82,9 +82,11 @@ class Tally:
     opponents_mean: float | None
 
     @property
-    def score(self) -> float | None:
-        """Points per game."""
-        return self.points / self.games if self.games else None
+    def means(self) -> tuple[float | None, float | None, float | None]:
+        """Points and points expected per game, and the opponents' mean skill; None without games."""
+        if not self.games:
+            return None, None, None
+        return self.points / self.games, self.expected / self.games, self.opponents_mean
 
 
 def tally(games: Iterable[Played]) -> Tally:
@@ -122,17 +124,7 @@ def record_rows(player: str, games: Sequence[Played], title: tuple[str, ...] = (
             if some:
                 sums = tally(some)
                 counts = sums.games, sums.wins, sums.draws, sums.losses
-                rows.append(
-                    (
-                        player,
-                        period,
-                        colour,
-                        *counts,
-                        sums.score,
-                        sums.expected / sums.games,
-                        sums.opponents_mean,
-                    )
-                )
+                rows.append((player, period, colour, *counts, *sums.means))
     counted = ("games", "wins", "draws", "losses", "score", "expected", "opponents_mean")
     return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
 
@@ -143,17 +135,7 @@ def record_table(player: str, games: Sequence[Played], title: tuple[str, ...] = 
     for period, played in by_period(games).items():
         sums = tally(played)
         colours = (record_words(tally(g for g in played if g.is_white is side)) for side in (True, False))
-        rows.append(
-            (
-                player,
-                period,
-                record_words(sums),
-                sums.score,
-                sums.expected / sums.games,
-                sums.opponents_mean,
-                *colours,
-            )
-        )
+        rows.append((player, period, record_words(sums), *sums.means, *colours))
     columns = ("player", "period", "record", "score", "expected", "opponents_mean", "as_white", "as_black")
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 

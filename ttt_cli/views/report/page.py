@@ -1,35 +1,28 @@
-"""The page: its parts put together, everything in it escaped."""
+"""The page: its parts and what its script works on put together, everything in it escaped."""
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import asdict
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.views.embedding import embedded
-from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.report.data import report_data
+from ttt_cli.views.evidence.surface import Surface, stored_surface
+from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
-from ttt_cli.views.report.players import BUDGET
+from ttt_cli.views.report.players import BUDGET, Carried, carried_players
 from ttt_cli.views.run import scale_note
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 _SCRIPTS: Final = (
-    "data.js",
-    "dom.js",
-    "table.js",
-    "combobox.js",
-    "axes.js",
-    "curves.js",
-    "hover.js",
-    "ranking.js",
-    "surface.js",
-    "downloads.js",
-    "main.js",
-)
+    "data.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js", "ranking.js", "surface.js",
+    "downloads.js", "main.js",
+)  # fmt: skip
 _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -54,6 +47,63 @@ def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGE
             "script": "\n".join(_asset(name) for name in _SCRIPTS),
         }
     return _PLACE.sub(lambda match: parts[match[1]], _asset("page.html"))
+
+
+def report_data(run: Run, limits: Eligible | None = None, budget: int = BUDGET) -> dict[str, Any]:
+    """Periods, players, the limits (None: the usual ones) and the evidence surface of a run.
+
+    `budget`: bytes that histories may take.
+    """
+    carried = carried_players(run, budget)
+    return {
+        "run": run.name,
+        "model": run.meta.model,
+        "period": run.meta.period,
+        **_periods(run, carried),
+        "limits": asdict(limits or eligible(run)),
+        "unit": run.scale.unit,
+        "smoothed": run.meta.kind == "smoothed",
+        "hasSd": carried.has_sd,
+        "later": list(carried.later),
+        "minGames": carried.min_games,
+        "leftOut": carried.left_out,
+        "players": carried.players,
+        "surface": _surface(stored_surface(run.evidence_points())),
+    }
+
+
+def _periods(run: Run, carried: Carried) -> dict[str, Any]:
+    """The first period's number, the labels of all, and each one's place in years as `years[0] + i * years[1]`."""
+    from ttt_cli.periods import STEPS_PER_YEAR, label
+    from ttt_cli.views.charts.histories import year_of
+
+    period: Any = run.meta.period
+    ((last,),) = run.query("SELECT coalesce(max(period_number), -1) FROM periods")[1]
+    first = min((player[7] for player in carried.players), default=0)
+    return {
+        "base": first,
+        "labels": [label(number, period) for number in range(first, last + 1)],
+        "years": [round(year_of(first, period), 6), 1.0 / STEPS_PER_YEAR[period]],
+    }
+
+
+def _surface(surface: Surface | None) -> dict[str, Any] | None:
+    """The surface as rows of the second parameter, from low to high; null where it was not computed."""
+    if surface is None:
+        return None
+    x_values, y_values = surface.ticks
+    values = surface.values
+    return {
+        "keys": list(surface.keys),
+        "x": list(x_values),
+        "y": list(y_values),
+        "values": [[_finite(values.get((x, y))) for x in x_values] for y in y_values],
+        "best": list(surface.best),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else round(value, 4)
 
 
 def _asset(name: str) -> str:

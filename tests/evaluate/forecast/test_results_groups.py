@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.builders import make_games
-from ttt_cli.evaluate.forecast.grouping import earlier_games, groups
+from ttt_cli.evaluate.forecast.results import earlier_games, groups
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
