@@ -14,6 +14,7 @@ from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.warm_start import sites_name, started_sites
 from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate, largest
+from ttt_cli.kernels.ep.structures import AllGames, PoolGames, Rule
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
@@ -56,22 +57,24 @@ class Pool:
         start: Fit | None = None,
     ) -> None:
         self._timeline, self._probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
-        self._pairs = merge_games(timeline, colours=probit.advantage != 0.0)
-        self._games = _Games(
-            self._pairs.games.code,
-            self._pairs.games.weight,
-            probit.elo_unit * self._pairs.handicap,
-            started_sites((len(self._pairs), 4), start, sites_name(probit.advantage != 0.0)),
-            np.zeros((len(self._pairs), 4)),
+        self._merged = merge_games(timeline, colours=probit.advantage != 0.0)
+        self._games = AllGames(
+            self._merged.games.code,
+            self._merged.games.weight,
+            started_sites((len(self._merged), 4), start, sites_name(probit.advantage != 0.0)),
+            np.zeros((len(self._merged), 4)),
+        )
+        self._rule = Rule(
+            2.0 * probit.beta**2, probit.margin, probit.advantage, probit.elo_unit * self._merged.handicap
         )
         self._player = timeline.node_player.copy()
         players = len(timeline.players)
         self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
         self._totals = _games_up_to(timeline)
-        self._worn = probit.per_game * self._totals + probit.per_year * np.repeat(
+        self._decayed = probit.per_game * self._totals + probit.per_year * np.repeat(
             self._years, np.diff(timeline.node_start)
         )
-        self._active, self._kept = np.empty(len(self._pairs), np.int64), 0
+        self._active, self._kept = np.empty(len(self._merged), np.int64), 0
         self._played = np.zeros(players)
         self._number = np.full(players, -1, np.int32)
         self._level = np.zeros(players)
@@ -122,7 +125,7 @@ class Pool:
         """Add the games of the periods from `step` to before `stop`; whether there are any."""
         nodes = self._nodes(step, stop)
         self._played[self._player[nodes]] = self._totals[nodes]  # of a player's nodes the last one counts
-        games = np.arange(self._pairs.games.start[step], self._pairs.games.start[stop])
+        games = np.arange(self._merged.games.start[step], self._merged.games.start[stop])
         self._active[self._kept : self._kept + len(games)] = games
         self._kept += len(games)
         return len(games) > 0
@@ -136,7 +139,7 @@ class Pool:
             skipped_sites=max((status.skipped_sites for status in self._ended), default=0),
         )
 
-    def _wear(self, year: float) -> Array:
+    def _decay(self, year: float) -> Array:
         """By how much the log weights of the players' games have fallen, from the year 0 and the first game on."""
         return self._probit.per_year * year + self._probit.per_game * self._played
 
@@ -144,16 +147,19 @@ class Pool:
         """Fit the games taken in, as they count in that year."""
         from ttt_cli.kernels.ep.weighted_ep import gather
 
-        active = self._active[: self._kept]
-        ends, fade = np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
+        merged = self._merged.games
+        pool = PoolGames(
+            self._active[: self._kept], np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
+        )
         roster = np.empty(len(self._number), np.int32)
-        kept, players = gather(
-            self._pairs.games.first, self._pairs.games.second, self._player, self._worn, self._wear(year), NEGLIGIBLE,
-            active, ends, fade, self._number, roster,
+        self._kept, players = gather(
+            merged.first, merged.second, self._player, self._decayed, self._decay(year), NEGLIGIBLE, pool,
+            self._number, roster,
         )  # fmt: skip
-        self._kept, roster = kept, roster[:players]
-        layout = (active[:kept], ends[:kept], fade[:kept])
-        inference = Inference(layout, self._games, self._probit, self._level[roster], self._solver.tol)
+        kept, roster = self._kept, roster[:players]
+        pool = PoolGames(*(column[:kept] for column in pool))
+        level = self._level[roster]
+        inference = Inference(pool, self._games, self._rule, self._probit, level, self._solver.tol)
         if kept:
             status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
@@ -168,38 +174,23 @@ class Pool:
         return told and (lambda sweep, change, remaining: told(earlier + sweep, change, remaining))
 
 
-@dataclass(frozen=True)
-class _Games:
-    """All games, those merged counted once."""
-
-    code: NDArray[np.uint8]
-    times: Array
-    odds: Array
-    sites: Array
-    links: Array
-
-
 class Inference:
-    """Weighted EP for the games of a layout (active, ends, fade), with prior means to start from."""
+    """Weighted EP for the games of a pool, with prior means to start from."""
 
     def __init__(
-        self,
-        layout: tuple[NDArray[np.int64], NDArray[np.int32], Array],
-        games: _Games,
-        probit: Probit,
-        level: Array,
-        tol: float,
+        self, pool: PoolGames, games: AllGames, rule: Rule, probit: Probit, level: Array, tol: float
     ) -> None:
         from ttt_cli.kernels.ep import weighted_ep
 
-        self._kernels, self._layout, self._games, self._probit = weighted_ep, layout, games, probit
+        self._kernels, self._pool, self._games, self._rule = weighted_ep, pool, games, rule
+        self._pull = probit.pull
         self._tol = INNER * tol
         self._prior = probit.prior_sd**-2
         self.level = level
         self._marginal = np.empty((len(level), 2))
         self._total, self._drawn = np.empty((2, len(level)))
         self._diagonal, self._residual, self._correction = np.empty((3, len(level)))
-        self._ties = np.empty((len(layout[0]), 2))
+        self._couplings = np.empty((len(pool.active), 2))
         self._settle()
 
     def beliefs(self) -> Array:
@@ -209,51 +200,46 @@ class Inference:
 
     def sweep(self, pace: Pace) -> Sweep:
         """Update all sites once and the prior means with them, then move to the joint means if asked for."""
-        kernels, layout, games, probit = self._kernels, self._layout, self._games, self._probit
         before = self.beliefs()
-        skipped = kernels.sweep(
-            *layout, games.code, games.times, games.odds, 2.0 * probit.beta**2, probit.margin, probit.advantage,
-            self._marginal, games.sites, games.links,
-        )  # fmt: skip
+        skipped = self._kernels.sweep(self._pool, self._games, self._rule, self._marginal)
         self._draw_levels()
         swept = self.beliefs()
         unsolved = self._solve()
         if pace is Pace.PLAIN:
             unsolved += largest(self._correction)
         else:
-            kernels.spread(*layout, games.links, self._correction, self._marginal, games.sites)
+            self._kernels.spread(self._pool, self._games, self._correction, self._marginal)
             self._draw_levels()
         self._settle()
         change = max(largest(swept - before), largest(self.beliefs() - before))
-        return Sweep(change if change > ROUNDING * probit.prior_sd else 0.0, unsolved, int(skipped))
+        return Sweep(change if change > ROUNDING * self._prior**-0.5 else 0.0, unsolved, int(skipped))
 
     def _settle(self) -> None:
-        games = self._games
-        self._kernels.settle(*self._layout, games.times, games.sites, self._prior, self.level, self._marginal)
+        self._kernels.settle(self._pool, self._games, self._prior, self.level, self._marginal)
 
     def _draw_levels(self) -> None:
         """Set the prior means from what the opponents' means are, relative to the mean of these."""
         centre = self._kernels.opponents(
-            *self._layout, self._games.times, self.beliefs()[0], self._total, self._drawn
+            self._pool, self._games.times, self.beliefs()[0], self._total, self._drawn
         )
         drawn = self._total > 0.0
-        self.level[drawn] = self._probit.pull * (self._drawn[drawn] - centre)
+        self.level[drawn] = self._pull * (self._drawn[drawn] - centre)
 
     def _solve(self) -> float:
         """Find how far the joint means are; returns a bound on the error of that, points.
 
         The equations are solved as if prior means were not centred; the centre then moves by that of the solution.
         """
-        games, kernels, pull = self._games, self._kernels, self._probit.pull
-        kernels.tie(
-            *self._layout, games.times, games.links, self._prior, pull, self._marginal, self._total, self.level,
-            self._ties, self._diagonal, self._residual,
+        kernels, pool, games, pull = self._kernels, self._pool, self._games, self._pull
+        kernels.linearise(
+            pool, games, self._prior, pull, self._marginal, self._total, self.level,
+            self._couplings, self._diagonal, self._residual,
         )  # fmt: skip
         bound = kernels.solve(
-            self._layout[1], self._ties, self._diagonal, self._residual, (1.0 - pull) * self._prior,
+            pool.ends, self._couplings, self._diagonal, self._residual, (1.0 - pull) * self._prior,
             self._tol, RELATIVE, self._correction,
         )  # fmt: skip
-        centre = kernels.opponents(*self._layout, games.times, self._correction, self._total, self._drawn)
+        centre = kernels.opponents(pool, games.times, self._correction, self._total, self._drawn)
         self._correction -= pull * centre
         return (1.0 + pull) * float(bound)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ttt_cli.kernels.arrays import Codes, Index, Places, Rows, Vector
+from ttt_cli.kernels.arrays import Codes, Index, IndexRows, Places, Rows, Vector
 
 
 class Part(NamedTuple):
@@ -107,3 +107,36 @@ class Sites(NamedTuple):
     message: Rows
     link: Rows
     positivity: Rows
+
+
+class PoolGames(NamedTuple):
+    """The games that still count, k of them, between players who are numbered anew.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | active | (k,) | | which of all games |
+    | ends | (k, 2) | | numbers of the two players |
+    | decay | (k, 2) | | the weight of one game for each of them |
+    """
+
+    active: Places
+    ends: IndexRows
+    decay: Rows
+
+
+class AllGames(NamedTuple):
+    """Distinct games of all periods; q precisions, b precisions times mean.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | code | (games,) | | outcome and handicap (`kernels/handicaps.py`) |
+    | times | (games,) | games | so many equal games |
+    | sites | (games, 4) | | the whole game's messages to the first's skill and to the second's |
+    | links | (games, 4) | | q and b of its score b - q (s_i - s_j) at the means of the pseudo-posterior, |
+    | | | | and what multiplies the score for each player (1 at whole weight) |
+    """
+
+    code: Codes
+    times: Vector
+    sites: Rows
+    links: Rows

@@ -1,51 +1,46 @@
-"""Weighted expectation propagation over one pool of games: a site per game whose share in each skill may differ.
+"""Weighted expectation propagation over a pool of games: a site per game whose power may differ between its players.
 
 Salimans' pseudo-posterior of static skills: prior times the sites, each to the power of its weight for that player. A
 game's own weighted site is taken out (the cavity), the whole game is told what it says about the skills, and that, to
 the power of the weight, is put back. A Gaussian is a pair (precision, precision times mean), means counted from the
-prior mean.
-
-A pool is the games that still count (`active`, indices of games, k of them) between players who are numbered anew
-(n of them): `ends` (k, 2) the two players, `fade` (k, 2) the weight of one game for each of them. Over all games:
-`code` (see `handicaps`), `times` (so many equal games), `sites` (games, 4) the whole game's messages to
-the first's skill and to the second's, and `links` (games, 4): q and q y of its force q (y - (s_i - s_j)) at the means
-of the pseudo-posterior, and what multiplies the force for each player (1 at whole weight). `marginal` (n, 2) is the
-pseudo-posterior, `level` (n,) the prior means.
+prior mean. Over the n players of a pool `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the prior means.
 """
 
 from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector
 from ttt_cli.kernels.colours import UNKNOWN, game_moments
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.ep.structures import AllGames, PoolGames, Rule
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
-_POOL = "int64[::1], int32[:, ::1], float64[:, ::1]"  # active, ends, fade
 
 
-@kernel(
-    "UniTuple(int64, 2)(int32[::1], int32[::1], int32[::1], float64[::1], float64[::1], float64, "
-    "int64[::1], int32[:, ::1], float64[:, ::1], int32[::1], int32[::1])"
-)
-def gather(first, second, player, worn, now, least, active, ends, fade, number, roster):
+@kernel
+def gather(
+    first: Index, second: Index, player: Index, decayed: Vector, now: Vector, least: float, pool: PoolGames,
+    number: Index, roster: Index,
+) -> tuple[int, int]:  # fmt: skip
     """Drop the active games of weight below `least` for both players, and number the players of the others.
 
-    The weight of a game at a node is exp(worn[node] - now[player]). `active` is shortened in place; `ends`, `fade` and
-    `roster` (player of each number) are filled; `number` must be -1 for every player, and is again afterwards.
+    The weight of a game at a node is exp(decayed[node] - now[player]). `active` is shortened in place; `ends`, `decay`
+    and `roster` (player of each number) are filled; `number` must be -1 for every player, and is again afterwards.
     Returns how many games and players there are.
     """
+    active, ends, decay = pool
     kept = 0
     players = 0
     for g in active:
-        weight_i = math.exp(worn[first[g]] - now[player[first[g]]])
-        weight_j = math.exp(worn[second[g]] - now[player[second[g]]])
+        weight_i = math.exp(decayed[first[g]] - now[player[first[g]]])
+        weight_j = math.exp(decayed[second[g]] - now[player[second[g]]])
         if max(weight_i, weight_j) < least:
             continue
         active[kept] = g
-        fade[kept, 0] = weight_i
-        fade[kept, 1] = weight_j
+        decay[kept, 0] = weight_i
+        decay[kept, 1] = weight_j
         for side in range(2):
             who = player[first[g]] if side == 0 else player[second[g]]
             if number[who] < 0:
@@ -59,9 +54,11 @@ def gather(first, second, player, worn, now, least, active, ends, fade, number, 
     return kept, players
 
 
-@kernel(f"void({_POOL}, float64[::1], float64[:, ::1], float64, float64[::1], float64[:, ::1])")
-def settle(active, ends, fade, times, sites, prior_precision, level, marginal):
+@kernel
+def settle(pool: PoolGames, games: AllGames, prior_precision: float, level: Vector, marginal: Rows) -> None:
     """Fill `marginal` with the prior times the weighted sites."""
+    active, ends, decay = pool
+    _, times, sites, _ = games
     for i in range(len(level)):
         marginal[i, 0] = prior_precision
         marginal[i, 1] = prior_precision * level[i]
@@ -69,25 +66,26 @@ def settle(active, ends, fade, times, sites, prior_precision, level, marginal):
         g = active[k]
         for side in range(2):
             i = ends[k, side]
-            share = times[g] * fade[k, side]
+            share = times[g] * decay[k, side]
             marginal[i, 0] += share * sites[g, 2 * side]
             marginal[i, 1] += share * sites[g, 2 * side + 1]
 
 
-@kernel(f"float64({_POOL}, float64[::1], float64[::1], float64[::1], float64[::1])")
-def opponents(active, ends, fade, times, values, total, mean):
+@kernel
+def opponents(pool: PoolGames, times: Vector, values: Vector, total: Vector, mean: Vector) -> float:
     """Fill `mean` with the weighted mean of the values that each player's opponents have, and `total` with the weights.
 
     Returns the mean of these over the players; who has less than the weight of one game counts as much less. A player
     whose weights have vanished keeps the mean, and counts nothing.
     """
+    active, ends, decay = pool
     total[:] = 0.0
     sums = total.copy()
     for k in range(len(active)):
         i = ends[k, 0]
         j = ends[k, 1]
-        share_i = times[active[k]] * fade[k, 0]
-        share_j = times[active[k]] * fade[k, 1]
+        share_i = times[active[k]] * decay[k, 0]
+        share_j = times[active[k]] * decay[k, 1]
         total[i] += share_i
         total[j] += share_j
         sums[i] += share_i * values[j]
@@ -144,22 +142,22 @@ def _replace(i, times, precision, weighted, marginal, site):
     site[1] = weighted
 
 
-@kernel(
-    f"int64({_POOL}, uint8[::1], float64[::1], float64[::1], float64, float64, float64, "
-    "float64[:, ::1], float64[:, ::1], float64[:, ::1])"
-)
-def sweep(active, ends, fade, code, times, odds, noise, margin, advantage, marginal, sites, links):
+@kernel
+def sweep(pool: PoolGames, games: AllGames, rule: Rule, marginal: Rows) -> int:
     """Update the sites of all games of the pool in order; returns how many had to be skipped.
 
-    `noise` is 2 beta^2. Of equal games that share a site the cavity lacks one, or the fraction that they are of one.
+    Of equal games that share a site the cavity lacks one, or the fraction that they are of one.
     """
+    active, ends, decay = pool
+    code, times, sites, links = games
+    noise, margin, advantage, handicap = rule
     skipped = 0
     for k in range(len(active)):
         g = active[k]
         alone = min(times[g], 1.0)
         done = _play(
-            g, ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], odds),
-            alone * fade[k, 0], alone * fade[k, 1], times[g] * fade[k, 0], times[g] * fade[k, 1],
+            g, ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], handicap),
+            alone * decay[k, 0], alone * decay[k, 1], times[g] * decay[k, 0], times[g] * decay[k, 1],
             noise, margin, advantage, marginal, sites, links,
         )  # fmt: skip
         if not done:
@@ -167,18 +165,18 @@ def sweep(active, ends, fade, code, times, odds, noise, margin, advantage, margi
     return skipped
 
 
-@kernel(
-    f"void({_POOL}, float64[::1], float64[:, ::1], float64, float64, float64[:, ::1], float64[::1], float64[::1], "
-    "float64[:, ::1], float64[::1], float64[::1])"
-)
-def tie(
-    active, ends, fade, times, links, prior_precision, pull, marginal, total, level, ties, diagonal, residual
-):
-    """The linear equations of the means at fixed links: D s_i - sum of ties s_j = b_i for every player i.
+@kernel
+def linearise(
+    pool: PoolGames, games: AllGames, prior_precision: float, pull: float, marginal: Rows, total: Vector,
+    level: Vector, couplings: Rows, diagonal: Vector, residual: Vector,
+) -> None:  # fmt: skip
+    """The linear equations of the means at fixed links: D s_i - sum of couplings s_j = b_i for every player i.
 
-    Fills D in `diagonal`, `ties` (k, 2) divided by it, and b - A s at the present means in `residual`. They hold the
-    games' forces and the prior, whose mean follows the opponents' (`total` and `level` as `draw_levels` leaves them).
+    Fills D in `diagonal`, `couplings` (k, 2) divided by it, and b - A s at the present means in `residual`. They hold
+    the games' scores and the prior, whose mean follows the opponents' (`total` as `opponents` leaves it).
     """
+    active, ends, decay = pool
+    _, times, _, links = games
     for i in range(len(diagonal)):
         diagonal[i] = prior_precision
         residual[i] = prior_precision * (level[i] - marginal[i, 1] / marginal[i, 0])
@@ -187,29 +185,29 @@ def tie(
         i = ends[k, 0]
         j = ends[k, 1]
         apart = marginal[i, 1] / marginal[i, 0] - marginal[j, 1] / marginal[j, 0]
-        force = links[g, 1] - links[g, 0] * apart
+        score = links[g, 1] - links[g, 0] * apart
         for side in range(2):
             n = ends[k, side]
-            share = times[g] * fade[k, side]
-            stiffness = share * links[g, 2 + side] * links[g, 0]
-            residual[n] += (1.0 - 2.0 * side) * share * links[g, 2 + side] * force
-            diagonal[n] += stiffness
+            share = times[g] * decay[k, side]
+            information = share * links[g, 2 + side] * links[g, 0]
+            residual[n] += (1.0 - 2.0 * side) * share * links[g, 2 + side] * score
+            diagonal[n] += information
             drawn = share / total[n] if total[n] > 0.0 else 0.0
-            ties[k, side] = stiffness + prior_precision * pull * drawn
+            couplings[k, side] = information + prior_precision * pull * drawn
     for k in range(len(active)):
-        ties[k, 0] /= diagonal[ends[k, 0]]
-        ties[k, 1] /= diagonal[ends[k, 1]]
+        couplings[k, 0] /= diagonal[ends[k, 0]]
+        couplings[k, 1] /= diagonal[ends[k, 1]]
 
 
 @inner
-def _apply(ends, ties, x, out):
-    """out = x less the ties, rows divided by their diagonal."""
+def _apply(ends, couplings, x, out):
+    """out = x less the couplings, rows divided by their diagonal."""
     out[:] = x
     for k in range(len(ends)):
         i = ends[k, 0]
         j = ends[k, 1]
-        out[i] -= ties[k, 0] * x[j]
-        out[j] -= ties[k, 1] * x[i]
+        out[i] -= couplings[k, 0] * x[j]
+        out[j] -= couplings[k, 1] * x[i]
 
 
 @inner
@@ -232,10 +230,11 @@ def _bound(diagonal, residual, least_sum):
     return most / least_sum
 
 
-@kernel(
-    "float64(int32[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64, float64, float64, float64[::1])"
-)
-def solve(ends, ties, diagonal, residual, least_sum, tol, relative, x):
+@kernel
+def solve(
+    ends: IndexRows, couplings: Rows, diagonal: Vector, residual: Vector, least_sum: float, tol: float,
+    relative: float, x: Vector,
+) -> float:  # fmt: skip
     """Solve A x = residual (van der Vorst's BiCGSTAB, scaled by the diagonal); `residual` is used up.
 
     Stops when every entry is known within `tol` points, or the residual is `relative` to what it was. Returns a bound
@@ -245,50 +244,52 @@ def solve(ends, ties, diagonal, residual, least_sum, tol, relative, x):
     rest = residual / diagonal
     shadow = rest.copy()
     start = bound = _bound(diagonal, rest, least_sum)
-    direction = rest.copy()
-    image = x.copy()
-    turned = x.copy()
-    power = _dot(shadow, rest)
+    p = rest.copy()
+    ap = x.copy()
+    ar = x.copy()
+    rz = _dot(shadow, rest)
     for _ in range(STEPS):
         if bound <= tol or bound <= relative * start:
             return bound
-        _apply(ends, ties, direction, image)
-        along = _dot(shadow, image)
+        _apply(ends, couplings, p, ap)
+        along = _dot(shadow, ap)
         if along == 0.0:
             break
-        alpha = power / along
+        alpha = rz / along
         for i in range(len(x)):
-            rest[i] -= alpha * image[i]
-            x[i] += alpha * direction[i]
-        _apply(ends, ties, rest, turned)
-        size = _dot(turned, turned)
-        omega = _dot(turned, rest) / size if size > 0.0 else 0.0
+            rest[i] -= alpha * ap[i]
+            x[i] += alpha * p[i]
+        _apply(ends, couplings, rest, ar)
+        size = _dot(ar, ar)
+        omega = _dot(ar, rest) / size if size > 0.0 else 0.0
         for i in range(len(x)):
             x[i] += omega * rest[i]
-            rest[i] -= omega * turned[i]
+            rest[i] -= omega * ar[i]
         bound = _bound(diagonal, rest, least_sum)
-        before = power
-        power = _dot(shadow, rest)
-        if omega == 0.0 or power == 0.0:
+        before = rz
+        rz = _dot(shadow, rest)
+        if omega == 0.0 or rz == 0.0:
             break
-        beta = power / before * alpha / omega
+        beta = rz / before * alpha / omega
         for i in range(len(x)):
-            direction[i] = rest[i] + beta * (direction[i] - omega * image[i])
+            p[i] = rest[i] + beta * (p[i] - omega * ap[i])
     if not bound < start:
         x[:] = 0.0
         return start
     return bound
 
 
-@kernel(f"void({_POOL}, float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1])")
-def spread(active, ends, fade, links, correction, marginal, sites):
-    """Move the means by `correction`, and set every site so that it exerts its force at the new ones."""
+@kernel
+def spread(pool: PoolGames, games: AllGames, correction: Vector, marginal: Rows) -> None:
+    """Move the means by `correction`, and set every site so that it exerts its score at the new ones."""
+    active, ends, _ = pool
+    _, _, sites, links = games
     for i in range(len(correction)):
         marginal[i, 1] += marginal[i, 0] * correction[i]
     for k in range(len(active)):
         g = active[k]
         mean_i = marginal[ends[k, 0], 1] / marginal[ends[k, 0], 0]
         mean_j = marginal[ends[k, 1], 1] / marginal[ends[k, 1], 0]
-        force = links[g, 1] - links[g, 0] * (mean_i - mean_j)
-        sites[g, 1] = sites[g, 0] * mean_i + links[g, 2] * force
-        sites[g, 3] = sites[g, 2] * mean_j - links[g, 3] * force
+        score = links[g, 1] - links[g, 0] * (mean_i - mean_j)
+        sites[g, 1] = sites[g, 0] * mean_i + links[g, 2] * score
+        sites[g, 3] = sites[g, 2] * mean_j - links[g, 3] * score
