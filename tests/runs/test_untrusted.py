@@ -216,6 +216,23 @@ def test_a_log_beside_the_run_is_looked_at_too(here: Path, port: int) -> None:
         open_run(place)
 
 
+@pytest.mark.skipif(int(duckdb.__version__.partition(".")[0]) < 2, reason="this DuckDB has no triggers")
+def test_a_trigger_is_refused_before_it_can_act(here: Path) -> None:
+    """It needs a file in a newer storage format than ours, with the same tables."""
+    put_small_run(here / "plain.ttt")
+    with duckdb.connect() as database:
+        database.execute(f"ATTACH '{here}/plain.ttt' AS plain (READ_ONLY)")
+        database.execute(f"ATTACH '{here}/x.ttt' AS run (STORAGE_VERSION 'v2.0.0')")
+        database.execute("COPY FROM DATABASE plain TO run; USE run")
+        database.execute(
+            "CREATE TRIGGER later AFTER INSERT ON evidence FOR EACH STATEMENT "
+            "INSERT INTO run.main.noticed VALUES ('x', 'y', 1, 1)"
+        )
+        database.execute("CHECKPOINT run; USE memory; DETACH run")
+    with pytest.raises(RunError, match="a trigger `later`"):
+        open_run(here / "x.ttt")
+
+
 @pytest.mark.parametrize(
     "sql",
     [

@@ -43,6 +43,9 @@ UNION ALL SELECT 'sequence', sequence_name, sql FROM duckdb_sequences() {_OF_RUN
 UNION ALL SELECT 'type', type_name, NULL FROM duckdb_types() {_OF_RUN} AND NOT internal
 UNION ALL SELECT 'schema', schema_name, sql FROM duckdb_schemas() {_OF_RUN} AND NOT internal
 """
+_TRIGGERS: Final = (
+    f"UNION ALL SELECT 'trigger', trigger_name, sql FROM duckdb_triggers() {_OF_RUN}"  # from 2.0 on
+)
 _VIEWS: Final = frozenset(
     {
         ("view", "games"),
@@ -64,7 +67,10 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]
 
     Raises RunError when it is no run, of another version, or holds anything that `ttt` does not put into a run.
     """
-    objects = {(kind, name): sql or "" for kind, name, sql in connection.execute(_OBJECTS).fetchall()}
+    import duckdb
+
+    listing = _OBJECTS + (_TRIGGERS if int(duckdb.__version__.partition(".")[0]) >= 2 else "")
+    objects = {(kind, name): sql or "" for kind, name, sql in connection.execute(listing).fetchall()}
     found = {name: _plain(sql) for (kind, name), sql in objects.items() if kind == "table"}
     if found.get("meta") != _created("meta", tables((), whole=True)["meta"]):
         raise NotARun(path)
