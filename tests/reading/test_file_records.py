@@ -56,8 +56,10 @@ def test_values_come_back(batches: list[list[tuple[str, str, str, str, str]]], f
     rows = [row for rows in batches for row in rows]
     for place, column in enumerate(COLUMNS):
         assert told(records, column) == [row[place] for row in rows]
-    assert list(records.dates) == list(dict.fromkeys(row[0] for row in rows))
-    assert list(records.names) == list(dict.fromkeys([row[1] for row in rows] + [row[2] for row in rows]))
+    assert list(records.distinct("dates")) == list(dict.fromkeys(row[0] for row in rows))
+    assert list(records.distinct("whites")) == list(
+        dict.fromkeys([row[1] for row in rows] + [row[2] for row in rows])
+    )
     assert records.rows == len(records) == len(rows)
 
 

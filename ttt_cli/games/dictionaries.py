@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.players.names import careful_names, clean_name, not_a_player
+from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
 from ttt_cli.reading.batches import REJECT_CODE
 from ttt_cli.reading.column import Dictionary
 from ttt_cli.reading.values.dates import GameDate, SlashOrder, parse_date, slash_order
@@ -60,7 +60,7 @@ class NameDictionary(Dictionary[str]):
         if self._names:
             for number, value in enumerate(values, before):
                 self.same[number] = self._names.get(value, number)
-        for place in careful_names(values):
+        for place in unusual_names(values):
             number, name = before + place, clean_name(values[place])
             self.reject_code[number] = REJECT_CODE.get(not_a_player(name) or "", 0)
             if name != values[place]:

@@ -40,24 +40,8 @@ POINTS: Final[dict[str, float]] = {
     "two moves": 66,
 }
 _IDLE: Final = frozenset(
-    (
-        "a",
-        "and",
-        "at",
-        "both",
-        "by",
-        "given",
-        "giving",
-        "in",
-        "kings",
-        "of",
-        "odds",
-        "on",
-        "queens",
-        "the",
-        "with",
-    )
-)
+    ("a", "and", "at", "both", "by", "given", "giving", "in", "kings", "of", "odds", "on", "queens", "the", "with")
+)  # fmt: skip
 _SAME: Final = {
     "1": "one", "2": "two", "3": "three", "4": "four", "p": "pawn", "f7": "pawn", "kbp": "pawn", "n": "knight",
     "kt": "knight", "qn": "knight", "qkt": "knight", "kn": "knight", "r": "rook", "qr": "rook", "kr": "rook",

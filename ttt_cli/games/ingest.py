@@ -98,7 +98,9 @@ class Collector:
         dates = dictionaries.dates.parsed
         names = tuple(dictionaries.names.values) if self._everything else None
         nothing = _no_texts(len(reject_code))
-        kept = {name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")}
+        kept: dict[str, Any] = {
+            name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")
+        }
         return Records(
             files=tuple(self._files),
             starts=self._parts.starts,
@@ -107,12 +109,7 @@ class Collector:
             white_written=Column(written[0], names) if names else nothing,
             black_written=Column(written[1], names) if names else nothing,
             result=Column(column["result"], tuple(text for text, _ in dictionaries.results.values)),
-            event=kept["event"],
-            site=kept["site"],
-            round=kept["round"],
-            variant=kept["variant"],
-            status=kept["status"],
-            odds=kept["odds"],
+            **kept,
             date_day=np.array([date.day for date in dates], np.int32),
             date_precision=np.array([date.precision for date in dates], np.int8),
             tally=np.array([tally for _, tally in dictionaries.results.values], np.float64).reshape(-1, 3),

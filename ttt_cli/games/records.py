@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from itertools import compress
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Rows = NDArray[np.integer]
-TEXT_COLUMNS: Final = (
-    "date", "white_written", "black_written", "result", "event", "site", "round", "variant", "status", "odds",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Validated:
         self._records, self._dictionaries = records, dictionaries
         self.columns: dict[str, Codes] = {}
         self.line, self.moves = records.lines(), records.moves()
-        names = dictionaries.names.ids(_all_joined(records.names, " "))
+        names = dictionaries.names.ids(_all_joined(records.distinct("whites"), " "))
         behind = [self._validate_dates(), self._validate_results(data.match_cap)]
         weights = RecordWeights(
             records, data, self._caps, [dictionaries.names.cleaned[name] for name in names.tolist()]
@@ -90,7 +90,7 @@ class Validated:
 
     def _validate_dates(self) -> RejectCodes:
         records, dictionary = self._records, self._dictionaries.dates
-        numbers = dictionary.of_file(_all_joined(records.dates, "-"))
+        numbers = dictionary.of_file(_all_joined(records.distinct("dates"), "-"))
         dates = [dictionary.parsed[number] for number in numbers.tolist()]
         self._repaired, self._ambiguous = (
             np.array([getattr(date, what) for date in dates], np.bool_)[records.codes("dates")]
@@ -105,7 +105,7 @@ class Validated:
     def _validate_results(self, match_cap: float | None) -> RejectCodes:
         """Read results together with the number of games that each is of."""
         records = self._records
-        results, ids = list(records.results), records.codes("results")
+        results, ids = list(records.distinct("results")), records.codes("results")
         raws, single = [(raw, "") for raw in results], ids
         if "games" in records.further:
             games, many = [games_text(raw) for raw in records.distinct("games")], records.codes("games")

@@ -35,47 +35,36 @@ OTHER_PLAYERS: Final = "other players"
 OTHER_EVENT: Final = "other event"
 EXCLUDED_EVENT: Final = "excluded event"
 EVENT_SETS: Final = (  # ready-made sets of events, each a reason of its own
-    "simul",
-    "blindfold",
-    "correspondence",
-    "consultation",
-    "odds",
-    "rapid",
-    "blitz",
-    "variants",
-    "set-up",
+    *("simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"),
 )
 DUPLICATE: Final = "duplicate"
 FEW_GAMES: Final = "too few games"
 OTHER_GROUP: Final = "outside the largest group"
 DROP_REASONS: Final = (
-    BAD_ROW,
-    AMBIGUOUS_TAGS,
-    TOO_LONG,
-    NO_PLAYER,
-    UNNAMED_PLAYER,
-    SAME_PLAYER,
-    NO_DATE,
-    BAD_DATE,
-    NO_RESULT,
-    FORFEIT,
-    UNKNOWN_RESULT,
-    BAD_SCORE,
-    BAD_WEIGHT,
-    UNKNOWN_ODDS,
-    STATUS,
-    TEAM,
-    ENGINE,
-    OTHER_YEARS,
-    OTHER_PLAYERS,
-    OTHER_EVENT,
-    EXCLUDED_EVENT,
-    *EVENT_SETS,
-    DUPLICATE,
-    FEW_GAMES,
-    OTHER_GROUP,
+    *(
+        BAD_ROW,
+        AMBIGUOUS_TAGS,
+        TOO_LONG,
+        NO_PLAYER,
+        UNNAMED_PLAYER,
+        SAME_PLAYER,
+        NO_DATE,
+        BAD_DATE,
+        NO_RESULT,
+    ),
+    *(FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, STATUS, TEAM, ENGINE),
+    *(
+        OTHER_YEARS,
+        OTHER_PLAYERS,
+        OTHER_EVENT,
+        EXCLUDED_EVENT,
+        *EVENT_SETS,
+        DUPLICATE,
+        FEW_GAMES,
+        OTHER_GROUP,
+    ),
 )
-REJECT_CODE: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: no reject_code
+REJECT_CODE: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: used
 
 # What is odd about a record that may still be used (a bad date can also be repaired).
 DUPLICATE_TAG: Final = "duplicate tag"
@@ -89,12 +78,7 @@ UNKNOWN_STATUS: Final = "unknown status"
 OTHER_ODDS: Final = "odds column ignored"
 AMBIGUOUS_DATE: Final = "day or month first"
 WINNER_FIRST: Final = "winner named first"
-OF_COLUMNS: Final = (
-    AMBIGUOUS_DATE,
-    UNKNOWN_STATUS,
-    OTHER_ODDS,
-    WINNER_FIRST,
-)  # said once of a file, with words and counts
+OF_COLUMNS: Final = (AMBIGUOUS_DATE, UNKNOWN_STATUS, OTHER_ODDS, WINNER_FIRST)  # reported once of a file
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"

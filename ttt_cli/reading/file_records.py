@@ -50,7 +50,7 @@ class _SharedColumn:
         """The distinct values in the order in which they first come, in one column after the other."""
         if self._values is None:
             values = self._own.values if self._shared is None else self._shared
-            chosen = _by_first_place([codes.seen() for codes in self._codes.values()], len(values))
+            chosen = _by_first_place([codes.whole() for codes in self._codes.values()], len(values))
             number = np.zeros(len(values), np.int32)
             number[chosen] = np.arange(len(chosen))
             for codes in self._codes.values():
@@ -65,7 +65,7 @@ class _SharedColumn:
     def codes(self, name: str) -> Codes:
         """As `ids`, in as few bytes as they take, until anything is added or taken."""
         self.values()
-        return self._codes[name].seen()
+        return self._codes[name].whole()
 
     def take(self, name: str, numbers: Codes) -> Codes:
         """As `numbers[ids]`, in the memory of the column, which is gone then."""
@@ -116,21 +116,6 @@ class FileRecords:
     def further(self) -> tuple[str, ...]:
         """Names of the further columns that batches had."""
         return tuple(self._further)
-
-    @property
-    def dates(self) -> Sequence[Hashable]:
-        """The distinct dates."""
-        return self.distinct(DATES)
-
-    @property
-    def names(self) -> Sequence[Hashable]:
-        """The distinct names of both players."""
-        return self.distinct(WHITES)
-
-    @property
-    def results(self) -> Sequence[Hashable]:
-        """The distinct results."""
-        return self.distinct(RESULTS)
 
     @property
     def weights(self) -> Sequence[Hashable]:

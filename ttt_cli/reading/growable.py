@@ -1,4 +1,4 @@
-"""Columns of whole numbers that grow in place, in few bytes, and are given up while they are read."""
+"""Columns of whole numbers that grow, in few bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from ttt_cli.reading.column import Codes
 
-_LEAST: Final = 1 << 12  # numbers there is room for at first
 _PIECE: Final = 1 << 20  # numbers looked at at a time
 
 
@@ -16,55 +15,27 @@ class GrowableCodes:
     """Numbers one after the other, none below 0, in the fewest bytes that hold them; or of the `dtype` given."""
 
     def __init__(self, dtype: type[np.integer[Any]] | None = None) -> None:
-        self._fixed = dtype is not None
-        self._room: Codes = np.empty(0, dtype or np.uint8)
-        self._count = 0
-        self._shown = False
+        self._dtype = dtype
+        self._parts: list[Codes] = [np.empty(0, dtype or np.uint8)]
 
     def __len__(self) -> int:
-        return self._count
-
-    def __getstate__(self) -> tuple[bool, Codes]:
-        return self._fixed, self.whole()
-
-    def __setstate__(self, state: tuple[bool, Codes]) -> None:
-        self._fixed, self._room = state
-        self._count, self._shown = len(self._room), True
+        return sum(map(len, self._parts))
 
     def add(self, values: Codes) -> None:
         """Put these behind the others."""
-        stop = self._count + len(values)
-        dtype = self._room.dtype
-        if not self._fixed:
-            dtype = max(dtype, narrowest(int(values.max(initial=0))), key=lambda one: one.itemsize)
-        if self._shown or dtype != self._room.dtype or stop > len(self._room):
-            room = np.empty(max(2 * stop, _LEAST), dtype)  # what is not written to takes no memory
-            room[: self._count] = self._room[: self._count]
-            self._room, self._shown = room, False
-        self._room[self._count : stop] = values
-        self._count = stop
-
-    def seen(self) -> Codes:
-        """All numbers, shape (n,), until the next change."""
-        return self._room[: self._count]
+        self._parts.append(values.astype(self._dtype or narrowest(int(values.max(initial=0)))))
 
     def whole(self) -> Codes:
-        """All numbers, shape (n,), to be kept."""
-        if not self._shown and self._count < len(self._room):
-            self._room.resize(self._count, refcheck=False)  # nobody has seen it
-        self._shown = True
-        return self._room
+        """All numbers, shape (n,)."""
+        if len(self._parts) > 1:
+            self._parts = [np.concatenate(self._parts)]
+        return self._parts[0]
 
     def renumber(self, numbers: Codes) -> None:
-        """Put `numbers[k]` in the place of each k, in the memory of those that were there, if they fit."""
-        numbers = numbers if self._fixed else narrow(numbers)
-        old = self._room
-        wider = numbers.dtype.itemsize != old.dtype.itemsize or self._shown
-        room = np.empty(self._count, numbers.dtype) if wider else old
-        for start in range(0, self._count, _PIECE):
-            stop = min(start + _PIECE, self._count)
-            room[start:stop] = numbers[old[start:stop]]
-        self._room, self._shown = room, False
+        """Put `numbers[k]` in the place of each k."""
+        numbers, whole = numbers if self._dtype else narrow(numbers), self.whole()
+        starts = range(0, max(1, len(whole)), _PIECE)
+        self._parts = [numbers[whole[start : start + _PIECE]] for start in starts]
 
 
 def narrowest(largest: int) -> np.dtype[np.integer[Any]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.keys import name_key, name_keys
-from ttt_cli.games.players.names import careful_names, clean_name, not_a_player
+from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
 from ttt_cli.games.players.neighbours import Neighbours
 from ttt_cli.games.players.not_one_person import is_engine, is_team, teams_and_engines
 from ttt_cli.reading.decode import text_of, texts_of
@@ -58,7 +58,7 @@ def test_of_few_names_all_are_found() -> None:
 
 @given(NAMES)
 def test_names_that_need_no_care_are_clean_and_somebodys(names: list[str]) -> None:
-    careful = set(careful_names(MANY + names))
+    careful = set(unusual_names(MANY + names))
     for number, name in enumerate(MANY + names):
         if number not in careful:
             assert clean_name(name) == name
@@ -74,7 +74,7 @@ def test_common_names_need_no_care() -> None:
         "MORPHY, PAUL",
         "Tal",
     ]
-    assert careful_names(MANY + names) == []
+    assert unusual_names(MANY + names) == []
 
 
 @given(NAMES)

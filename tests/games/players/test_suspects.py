@@ -9,15 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
+from ttt_cli.games.players.keys import name_key
 from ttt_cli.games.players.similar import (
     INITIALS,
     SPELLING,
     SURNAME_ONLY,
+    Parts,
     likeness,
-    parts_of,
+    parts_of_key,
 )
 from ttt_cli.games.players.suspects import count_suspects, find_suspects
 from ttt_cli.games.table import Games
+
+
+def parts_of(name: str) -> Parts:
+    return parts_of_key(name_key(name))
 
 
 def history(*careers: tuple[str, int, int]) -> Games:

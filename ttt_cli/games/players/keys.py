@@ -14,7 +14,7 @@ _INITIALS: Final = re.compile(r"\b[A-Z]{2,3}\b")
 _PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
 _DOTS: Final = re.compile(r"[.\s]+")
 # where there is none of these, and no second comma, a key is the name itself but for case
-_CAREFUL: Final = Neighbours(r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}")
+_SLOW_PATH: Final = Neighbours(r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[A-Z]{2}")
 
 
 def name_key(name: str, matching: NameMatching = "folded") -> str:
@@ -37,7 +37,7 @@ def name_keys(names: Sequence[str], matching: NameMatching = "folded") -> list[s
     """`name_key` of each name, in a fraction of the time."""
     keys = list(names) if matching == "clean" else [name.lower() for name in names]
     commas = [number for number, name in enumerate(names) if name.count(",") > 1]
-    for number in {*_CAREFUL.among(names).tolist(), *commas}:
+    for number in {*_SLOW_PATH.among(names).tolist(), *commas}:
         keys[number] = name_key(names[number], matching)
     return keys
 

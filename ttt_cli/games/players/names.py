@@ -17,16 +17,16 @@ _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")
 _UNNAMED: Final = re.compile(r"n[\s.,]*n[\s.]*|unknown|anonymous|unnamed", re.IGNORECASE)
 _COMMA: Final = re.compile(r"\s*,[\s,]*")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z]\w*);", re.ASCII)
-_CAREFUL: Final = Neighbours(  # a name without any of these is clean and somebody's
+_SLOW_PATH: Final = Neighbours(  # a name without any of these is clean and somebody's
     r"[^\nA-Za-z0-9 ,.'-]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]"  # other signs and blanks
     r"|Dr|DR|Pr|PR|Do|Re|He|Mr|Mo|Hr|Dh|[GIFCN]M|[ ,.'\n-][dp]"  # how titles begin
     r"|\n[NnUu]|[Yy][Mm]"  # the unnamed
 )
 
 
-def careful_names(texts: Sequence[str]) -> list[int]:
+def unusual_names(texts: Sequence[str]) -> list[int]:
     """The numbers of those texts that may not be the clean names of players, in order; of all others it is certain."""
-    numbers: list[int] = _CAREFUL.among(texts).tolist()
+    numbers: list[int] = _SLOW_PATH.among(texts).tolist()
     return numbers
 
 

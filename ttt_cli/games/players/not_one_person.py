@@ -63,7 +63,7 @@ _ENGINE: Final = re.compile(
 _ALL_CAPITALS: Final = re.compile(r"(?:DEEP )?(?:FRITZ|JUNIOR|HYDRA|GENIUS|REBEL|TIGER|FRUIT|NIMZO)\b.*")
 
 # A name without any of these characters is that of a team or an engine only if it has one of these words.
-_CAREFUL: Final = Neighbours(r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]")
+_SLOW_PATH: Final = Neighbours(r"[^\nA-Za-z0-9 ,.-]|[A-Za-z][0-9]")
 _TELLING: Final = frozenset(
     {"world", "cercle", *_LINKS, *_SEVERAL, *_CHESS, *(chess + club for chess in _CHESS for club in _CLUBS)}
     | {*_MARKS, *(name.split()[0] for name in _split(f"{_ENGINES}, {_ALSO_NAMES}"))}
@@ -91,7 +91,7 @@ def is_engine(name: str) -> bool:
 def teams_and_engines(names: Sequence[str]) -> tuple[list[bool], list[bool]]:
     """Which of the names are teams, and which are engines and no teams."""
     teams, engines = [False] * len(names), [False] * len(names)
-    for number in {*_CAREFUL.among(names).tolist(), *_telling(names)}:
+    for number in {*_SLOW_PATH.among(names).tolist(), *_telling(names)}:
         teams[number] = is_team(names[number])
         engines[number] = not teams[number] and is_engine(names[number])
     return teams, engines

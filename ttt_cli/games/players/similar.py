@@ -5,35 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from ttt_cli.games.players.keys import name_key
-
 INITIALS: Final = "initials"
 SURNAME_ONLY: Final = "surname only"
 SPELLING: Final = "spelling"
 LONG: Final = 6  # letters of a surname from which one wrong letter is taken for a slip
 _LONG_GIVEN: Final = 5
 _PARTICLES: Final = frozenset(
-    (
-        "al",
-        "d",
-        "da",
-        "de",
-        "del",
-        "den",
-        "der",
-        "di",
-        "du",
-        "la",
-        "le",
-        "ten",
-        "ter",
-        "van",
-        "vom",
-        "von",
-        "zu",
-        "zur",
-    )
-)
+    ("al", "d", "da", "de", "del", "den", "der", "di", "du", "la", "le", "ten", "ter", "van", "vom", "von", "zu", "zur")
+)  # fmt: skip
 _NUMBERED: Final = re.compile(r"\d")  # numbers tell namesakes apart
 
 
@@ -44,13 +23,8 @@ class Parts(NamedTuple):
     given: tuple[str, ...]
 
 
-def parts_of(name: str) -> Parts:
-    """The parts of a cleaned name; without a comma the last word is the surname."""
-    return parts_of_key(name_key(name))
-
-
 def parts_of_key(key: str) -> Parts:
-    """The parts of a name with this key (see `name_key`)."""
+    """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
     surname, _, given = key.partition(", ")
     if not given.strip():
         words = surname.split() or [""]

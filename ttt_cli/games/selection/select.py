@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,6 @@ from ttt_cli.reading.batches import (
 )
 
 Mask = NDArray[np.bool_]
-NOTICED: Final = (DUPLICATE, TEAM, ENGINE)
 
 
 @dataclass(frozen=True)

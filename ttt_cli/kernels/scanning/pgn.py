@@ -1,4 +1,4 @@
-"""PGN games as rows of numbers, straight from bytes: the common layouts; others are left to a careful reader."""
+"""PGN games as rows of numbers, straight from bytes: the common layouts; others are left to a slow path."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ttt_cli.kernels.scanning.pgn_fields import (
     VARIANT,
 )
 from ttt_cli.kernels.scanning.pgn_moves import RESULTS, read_moves
-from ttt_cli.kernels.scanning.pgn_tags import CAREFUL, DONE, TAGS_LIMIT, names_players, read_tags
+from ttt_cli.kernels.scanning.pgn_tags import DONE, SLOW_PATH, TAGS_LIMIT, names_players, read_tags
 from ttt_cli.kernels.scanning.strings import hash_of, number_of, same_bytes
 
-# Why scanning stopped, besides INCOMPLETE and CAREFUL.
+# Why scanning stopped, besides INCOMPLETE and SLOW_PATH.
 ROWS_FULL: Final = 3
 STRINGS_FULL: Final = 4
 
@@ -98,7 +98,7 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
     COLUMNS) the numbers of its tags' values among the strings of `slots` to `characters` (see `strings`), 0 being the
     empty string and SET_UP_NUMBER that of games set up. Rows of `unsettled` (n, 2) tell the games whose moves end with
     another result than the tag says: (row, code in RESULTS, plus NO_TAG without a tag). `state` is kept up to date.
-    Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, CAREFUL, ROWS_FULL or STRINGS_FULL.
+    Returns why it stopped before the game at `state[POSITION]`: INCOMPLETE, SLOW_PATH, ROWS_FULL or STRINGS_FULL.
     """
     end = len(data)
     spans, ahead = np.empty((TAGS, 2), np.int64), np.empty((TAGS, 2), np.int64)
@@ -116,7 +116,7 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
         if next_game:  # which is certain where both name their players without a blank line between
             status, next_stop, next_lines, next_more = read_tags(data, marks, stop, end, ahead, keys)
             if not names_players(spans) or (status == DONE and not names_players(ahead)):
-                return CAREFUL
+                return SLOW_PATH
         else:
             status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
         if status != DONE:

@@ -21,7 +21,7 @@ from ttt_cli.kernels.scanning.pgn_marks import (
     next_marked,
     one_bit,
 )
-from ttt_cli.kernels.scanning.pgn_tags import CAREFUL, DONE, INCOMPLETE, INITIAL, NAME, NO_NAME, skip_blanks
+from ttt_cli.kernels.scanning.pgn_tags import DONE, INCOMPLETE, INITIAL, NAME, NO_NAME, SLOW_PATH, skip_blanks
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
 RESULTS: Final = (b"", b"1-0", b"0-1", b"1/2-1/2", b"1/2", b"*")  # by code; 0: none
@@ -90,8 +90,8 @@ def _section_at(data, bracket, start, decided, end):
     if opened < 0:
         return INCOMPLETE
     if bracket - start > MOVES_LIMIT or _begins_again(data, decided, bracket):
-        return CAREFUL
-    return DONE if _starts_line(data, bracket, start) else CAREFUL
+        return SLOW_PATH
+    return DONE if _starts_line(data, bracket, start) else SLOW_PATH
 
 
 @inner
@@ -102,7 +102,7 @@ def _skip_comment(data, marks, brace, end):
     while True:
         i = next_marked(marks, i, limit, TEXT_END)
         if i >= limit:
-            return (CAREFUL if limit == brace + COMMENT_LIMIT else INCOMPLETE), i
+            return (SLOW_PATH if limit == brace + COMMENT_LIMIT else INCOMPLETE), i
         if data[i] == _UNBRACE:
             return DONE, i + 1
         i += 1
@@ -110,7 +110,7 @@ def _skip_comment(data, marks, brace, end):
         if first >= end:
             return INCOMPLETE, i
         if data[first] == _MARK or (data[first] == _OPEN and opens_tag(data, first, end) != 0):
-            return CAREFUL, i
+            return SLOW_PATH, i
 
 
 @inner

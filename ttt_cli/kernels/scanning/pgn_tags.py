@@ -10,16 +10,16 @@ from ttt_cli.kernels.compile import flat, inner
 from ttt_cli.kernels.scanning.pgn_fields import BLACK, NAMES, TAG_LIMIT, TAGS, WHITE
 from ttt_cli.kernels.scanning.pgn_marks import GROUP, NAME_END, VALUE_END, eight_at, next_marked
 
-# What came of a part of a game: all of it read; it runs on behind the data; only the careful reader can tell.
+# What came of a part of a game: all of it read; it runs on behind the data; only the slow path can tell.
 DONE: Final = 0
 INCOMPLETE: Final = 1
-CAREFUL: Final = 2
+SLOW_PATH: Final = 2
 
 TAGS_LIMIT: Final = 64  # tags in a section besides those that are wanted
 
 NO_NAME, INITIAL, DIGIT = range(3)  # of bytes in names
 _BLANK, _TAB, _NEWLINE, _QUOTE, _BACKSLASH, _OPEN, _CLOSE = b' \t\n"\\[]'
-_SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the careful reader passes over
+_SKIPPED: Final = tuple(b";%\f\v\xef")  # lines and bytes that the slow path passes over
 _PRIME: Final = 1099511628211
 _LOWER: Final = np.uint64(0x2020202020202020)
 
@@ -99,7 +99,7 @@ def _read_tag(data, marks, i, end):
     amiss |= i < end and data[i] != _CLOSE
     i = skip_blanks(data, i + 1, end)
     if amiss or (i < end and data[i] != _NEWLINE):
-        return CAREFUL, 0, 0, 0, 0
+        return SLOW_PATH, 0, 0, 0, 0
     if i >= end:
         return INCOMPLETE, 0, 0, 0, 0
     return DONE, key, value, stop, i
@@ -140,7 +140,7 @@ def read_tags(data, marks, start, end, spans, keys):
             i, newlines, lines = i + 1, newlines + 1, lines + 1
             continue
         if first != _OPEN:
-            return (CAREFUL if first in _SKIPPED else DONE), i, lines, False
+            return (SLOW_PATH if first in _SKIPPED else DONE), i, lines, False
         if newlines > 1:
             return DONE, i, lines, True
         status, key, value, stop, line_end = _read_tag(data, marks, i, end)
@@ -149,7 +149,7 @@ def read_tags(data, marks, start, end, spans, keys):
         tag = _wanted(key)
         taken = tag >= 0 and spans[tag, 0] >= 0
         if taken or (tag < 0 and not _takes(keys, count, key)) or line_end - i > TAG_LIMIT:
-            return CAREFUL, i, lines, False
+            return SLOW_PATH, i, lines, False
         if tag >= 0:
             spans[tag, 0], spans[tag, 1] = value, stop
         else:

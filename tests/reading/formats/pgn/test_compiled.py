@@ -1,4 +1,4 @@
-"""The compiled scanner says what the scanner of the standard library says, and seldom needs the careful reader."""
+"""The compiled scanner says what the scanner of the standard library says, and seldom needs the slow path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ttt_cli.reading.text import plain_blocks
 
 SAMPLES = Path(__file__).parents[4] / "sample_pgn"
 FIRST = '[Event "x"]\n[Date "1858"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n'
-LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read with care, since the file ends behind it
+LAST = '\n[Event "z"]\n[White "C"]\n[Black "D"]\n'  # read on the slow path, since the file ends behind it
 MOVES = st.sampled_from(
     [
         *(
@@ -78,10 +78,10 @@ TAGS = st.sampled_from(
 
 
 def both(content: bytes, blocks: Sequence[bytes] | None = None) -> int:
-    """Games read with care, after both scanners have said the same."""
+    """Games read on the slow path, after both scanners have said the same."""
     compiled = CompiledScanner()
     assert said(compiled, blocks or [content]) == said(Scanner(), [content])
-    return compiled.careful
+    return compiled.slow
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_the_compiled_code_reads_by_itself(game: str) -> None:
         FIRST + "\n1. e4 1-0 \ufeff",
     ],
 )
-def test_what_it_leaves_to_the_careful_reader(game: str) -> None:
+def test_what_it_leaves_to_the_slow_path(game: str) -> None:
     assert both((game + FIRST + LAST).encode()) == 2
 
 
@@ -196,7 +196,7 @@ def test_samples(path: Path) -> None:
     both(content, [content[:1000], content[1000:]] if len(content) > 1000 else None)
 
 
-def test_the_historians_file_is_read_without_care() -> None:
+def test_the_historians_file_is_read_without_the_slow_path() -> None:
     assert both((SAMPLES / "classics.pgn").read_bytes()) == 1
 
 

@@ -1,4 +1,4 @@
-"""The PGN scanner for large files: compiled code reads the common games, the careful reader the others.
+"""The PGN scanner for large files: compiled code reads the common games, the slow path the others.
 
 It says exactly what `Scanner` says. Loading it takes longer than reading a small file.
 """
@@ -25,7 +25,7 @@ from ttt_cli.kernels.scanning.pgn import (
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, RESULT, SET_UP
 from ttt_cli.kernels.scanning.pgn_marks import GROUP, mark_bytes
 from ttt_cli.kernels.scanning.pgn_moves import RESULTS
-from ttt_cli.kernels.scanning.pgn_tags import CAREFUL
+from ttt_cli.kernels.scanning.pgn_tags import SLOW_PATH
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.column import ByteStrings, Column
 from ttt_cli.reading.file_records import Ids
@@ -70,11 +70,11 @@ class _Marked(NamedTuple):
 
 
 class CompiledScanner(Scanner):
-    """As Scanner; `careful` counts the games that the compiled code did not read."""
+    """As Scanner; `slow` counts the games that the compiled code did not read."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.careful = 0
+        self.slow = 0
         self._strings = InternedStrings()
         self._strings.number(SET_UP)
         self._state = np.zeros(5, np.int64)
@@ -83,21 +83,21 @@ class CompiledScanner(Scanner):
         self._full: list[_Rows] = []
 
     def _read_games(self, data: bytes, position: int, *, final: bool) -> int:
-        self._take_careful_rows()
+        self._take_slow_rows()
         view = _Marked.of(data)
         while position < len(data):
-            status, position = (CAREFUL, position) if self._doubtful else self._run(view, position)
+            status, position = (SLOW_PATH, position) if self._doubtful else self._run(view, position)
             if status == STRINGS_FULL:
                 self._strings.grow()
             elif status == ROWS_FULL:
                 self._set_aside()
-            elif status == CAREFUL or final:
-                following = self._read_carefully(data, position, final=final)
+            elif status == SLOW_PATH or final:
+                following = self._read_slowly(data, position, final=final)
                 if following is None:
                     break
                 position = following
-                self.careful += 1
-                self._take_careful_rows()
+                self.slow += 1
+                self._take_slow_rows()
             else:
                 break
         return position
@@ -115,17 +115,17 @@ class CompiledScanner(Scanner):
             codes[row, RESULT] = strings.number(result)
         return status, self._counted
 
-    def _take_careful_rows(self) -> None:
-        """Put the rows that the careful reader found behind the others."""
+    def _take_slow_rows(self) -> None:
+        """Put the rows that the slow path found behind the others."""
         if not self._rows:
             return
         hashes = hash_moves([row.moves for row in self._rows])
-        for careful, code in zip(self._rows, hashes, strict=True):
+        for found, code in zip(self._rows, hashes, strict=True):
             if self._state[ROWS] == _ROWS_AT_ONCE:
                 self._set_aside()
             row = self._state[ROWS]
-            self._room.lines[row], self._room.moves[row] = careful.line, code
-            self._room.codes[row] = self._strings.ids(ByteStrings.of(careful.values))
+            self._room.lines[row], self._room.moves[row] = found.line, code
+            self._room.codes[row] = self._strings.ids(ByteStrings.of(found.values))
             self._state[ROWS] += 1
         self._rows.clear()
 
@@ -135,7 +135,7 @@ class CompiledScanner(Scanner):
         self._state[ROWS] = 0
 
     def _batches(self, *, final: bool) -> Iterator[Batch]:
-        self._take_careful_rows()
+        self._take_slow_rows()
         if final or len(self._notes) + len(self._rejects) > _NOTES_AT_ONCE:
             self._set_aside()
         elif not self._full:

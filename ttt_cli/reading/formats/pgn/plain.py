@@ -24,7 +24,7 @@ class PlainGame(NamedTuple):
 
 
 def plain_game(data: bytes, start: int) -> PlainGame | None:
-    """The game whose tags begin at `start`, if all of it is plain; None leaves it to the careful reader.
+    """The game whose tags begin at `start`, if all of it is plain; None leaves it to the slow path.
 
     Plain is: one tag a line, none twice, none with quotes or backslashes in its value; a blank line; movetext
     without comments or escape lines that ends with the result of the tags; then a line with an Event tag.

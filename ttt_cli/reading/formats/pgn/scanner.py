@@ -141,13 +141,13 @@ class Scanner:
                 self._line += plain.lines
                 self._counted = position = plain.end
                 continue
-            following = self._read_carefully(data, position, final=final)
+            following = self._read_slowly(data, position, final=final)
             if following is None:
                 break
             position = following
         return position
 
-    def _read_carefully(self, data: bytes, position: int, *, final: bool) -> int | None:
+    def _read_slowly(self, data: bytes, position: int, *, final: bool) -> int | None:
         """Read a game or more, however they are written; returns where the next begins, None if it is incomplete."""
         stretch = read_tags(data, position, final=final, doubtful=self._doubtful)
         if stretch is None:
