@@ -29,7 +29,7 @@ def test_every_module_once_and_after_what_it_imports(processes: int, monkeypatch
 
 def test_imports_are_seen() -> None:
     found = kernel_cache.imported_kernels()
-    assert found["ep.ttt"] >= {"ep.chains", "colours", "compile", "odds"}
+    assert found["ep.ttt"] >= {"ep.chains", "colours", "compile", "handicaps"}
     assert "normal" in found["truncated"]
     assert not found["scanning.pgn_fields"]
 
