@@ -16,6 +16,7 @@ from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow, object_lines
+from ttt_cli.reading.formats.tabular import lines as table_lines
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch, read_jsonl
 from ttt_cli.reading.formats.tabular.layout import Layout
@@ -228,3 +229,13 @@ def test_lines_are_read_before_damage() -> None:
         assert [row[0] for row in rows_of(next(batches))[0]] == [1]
         with pytest.raises(DamagedInputError):
             list(batches)
+
+
+def test_a_line_too_long_is_rejected_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_lines, "LINE_LIMIT", 1000)
+    monkeypatch.setattr(table_lines, "BLOCK", 500)
+    content = GAME + GAME.replace("Morphy", "M" * 2000) + GAME
+    for large in (1, 1 << 20):
+        found, rejects = rows_of(*opened(content, large).batches)
+        assert [row[0] for row in found] == [1, 3]
+        assert [(note.line, note.reason) for note in rejects] == [(2, "too long")]

@@ -11,7 +11,6 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Table
 from ttt_cli.reading.formats.tabular.layout import find_layout
-from ttt_cli.reading.formats.tabular.lines import pieces
 from ttt_cli.reading.text import HEAD, LARGE, peek
 
 DELIMITERS: Final = (",", "\t", ";", "|")
@@ -34,7 +33,7 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: 
 
     least = max(1, large // 8)
     head, blocks = peek(chain([first], blocks), least)
-    return Table(layout.kind, read_rows(pieces(blocks), delimiter, layout, large=len(head) >= least))
+    return Table(layout.kind, read_rows(blocks, delimiter, layout, large=len(head) >= least))
 
 
 def _sample(first: bytes) -> tuple[list[str], list[str]]:

@@ -31,19 +31,18 @@ class Lines(NamedTuple):
 def whole_lines(blocks: Iterable[bytes]) -> Iterator[Lines]:
     """The same bytes cut behind the ends of lines, without those of more than LINE_LIMIT bytes."""
     rest, long = b"", False
-    for block in blocks:
-        start = block.find(b"\n") if long else 0
-        if start < 0:
-            continue
-        if long:
+    for block in pieces(blocks):
+        end = block.find(b"\n")
+        if long or len(rest) + (end if end >= 0 else len(block)) > LINE_LIMIT:
+            rest, long = b"", end < 0
+            if long:
+                continue
             yield Lines(b"\n", long=True)
-            start, long = start + 1, False
-        data = rest + block[start:] if start else rest + block
+            block = block[end + 1 :]  # noqa: PLW2901
+        data = rest + block
         cut = data.rfind(b"\n") + 1
         yield Lines(data[:cut])
         rest = data[cut:]
-        if len(rest) > LINE_LIMIT:
-            rest, long = b"", True
     if long:
         yield Lines(b"\n", long=True)
     yield Lines(rest, final=True)
