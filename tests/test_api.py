@@ -13,7 +13,7 @@ from tests.support.handmade import RECORDS, games_of, write_small_run
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.inference.solver import OnSweep
-from ttt_cli.systems import ttt
+from ttt_cli.systems import registry, ttt
 from ttt_cli.timeline import build_timeline
 
 CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
@@ -152,6 +152,7 @@ def test_a_fit_that_was_interrupted_ends_at_its_next_sweep(monkeypatch: pytest.M
         ended.set()
 
     monkeypatch.setattr(ttt, "fit", fit_for_ever)
+    monkeypatch.setattr(registry, "LARGE", 0)
     with pytest.raises(KeyboardInterrupt):
         fit(games_of(RECORDS))
     left.set()

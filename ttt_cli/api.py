@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -27,6 +26,7 @@ from ttt_cli.runs.scale import POINTS
 from ttt_cli.runs.start import start_from
 from ttt_cli.runs.store import write_run
 from ttt_cli.runs.writing import writing
+from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.update import add_games, update_config
@@ -195,16 +195,10 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _infer(timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress) -> Fit:
-    from ttt_cli.processes import interruptible
-
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
         on_sweep = _Sweeps(bar, solver.tol)
-        work = partial(resolved.model.fit, timeline, resolved.params, solver, on_sweep=on_sweep, start=start)
-        try:
-            return interruptible(work)
-        finally:
-            on_sweep.over = True
+        return registry.fit(resolved.model, timeline, resolved.params, solver, on_sweep=on_sweep, start=start)
 
 
 class _Sweeps:
@@ -215,11 +209,8 @@ class _Sweeps:
         self._tol = tol
         self._first = math.nan
         self._share = 0.0
-        self.over = False  # whether nobody waits any more
 
     def __call__(self, sweep: int, change: float, remaining: float) -> None:
-        if self.over:
-            raise KeyboardInterrupt
         share = max(self._share, self._reached(remaining))
         self._bar.advance(share - self._share, f"sweep {sweep}, change {change:.2g}, error {remaining:.2g}")
         self._share = share

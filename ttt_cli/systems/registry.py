@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
+from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from ttt_cli.errors import ConfigError, nearest
@@ -33,6 +35,9 @@ MODULES: Final[dict[str, str]] = {
     "edo": "ttt_cli.systems.edo",
     "whr": "ttt_cli.systems.whr",
 }
+
+
+LARGE: Final = 50_000  # games; kernels go through so many in less than a tenth of a second
 
 
 class Model(Protocol):
@@ -83,6 +88,34 @@ class Model(Protocol):
         `params` are a Fit's resolved ones; `white` and `black` hold the players' `mean`, `sd` and whatever
         further columns the model writes, each of shape (n,).
         """
+
+
+def fit(
+    model: Model,
+    timeline: Timeline,
+    params: Params,
+    solver: SolverConfig,
+    *,
+    on_sweep: OnSweep | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """`model.fit`, during which signals are heard at once: small fits are over before one comes."""
+    if timeline.n_games < LARGE:
+        return model.fit(timeline, params, solver, on_sweep=on_sweep, start=start)
+    from ttt_cli.processes import interruptible
+
+    over = Event()
+
+    def swept(*state: Any) -> None:
+        if over.is_set():
+            raise KeyboardInterrupt
+        if on_sweep:
+            on_sweep(*state)
+
+    try:
+        return interruptible(partial(model.fit, timeline, params, solver, on_sweep=swept, start=start))
+    finally:
+        over.set()
 
 
 def load(name: str) -> Model:

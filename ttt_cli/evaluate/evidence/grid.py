@@ -69,7 +69,9 @@ class Fitter:
         """The evidence at one point. Raises ConfigError, naming the point, when the model cannot take it."""
         near = None if fresh or self.last is None or not self.last.status.converged else self.last
         try:
-            self.last = registry.load(self.model).fit(self.timeline, params, self.solver, start=near)
+            self.last = registry.fit(
+                registry.load(self.model), self.timeline, params, self.solver, start=near
+            )
         except ConfigError as error:
             place = ", ".join(f"{key}={getattr(params, key):g}" for key in self.axes)
             raise ConfigError(error.message, where=f"--grid at {place}", hint=error.hint) from error

@@ -21,6 +21,7 @@ from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.writing import writing
+from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline, colours_known
 
@@ -156,7 +157,7 @@ class Objective:
 
     def _fit(self, params: Params) -> Fit:
         solver = self.resolved.config.solver
-        fit = self.resolved.model.fit(self._timeline, params, solver, start=self._near)
+        fit = registry.fit(self.resolved.model, self._timeline, params, solver, start=self._near)
         self.evaluations += 1
         self.sweeps += fit.status.sweeps
         if fit.status.converged:

@@ -19,6 +19,7 @@ from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Bar, Progress
+from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.timeline import Timeline
 
@@ -171,7 +172,7 @@ def _evidence_keys(past: Timeline, resolved: Resolved) -> list[str]:
     tunable = resolved.model.TRAITS.tunable
     if not tunable:
         return []
-    fit = resolved.model.fit(past, resolved.params, resolved.config.solver)
+    fit = registry.fit(resolved.model, past, resolved.params, resolved.config.solver)
     keys = [one.key for one in _free(past, resolved, fit.params) if one.key != "prior_mean"]
     return keys if set(keys) <= set(tunable) else []
 

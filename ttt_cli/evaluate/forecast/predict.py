@@ -26,6 +26,7 @@ from ttt_cli.inference.draws import logistic_margin
 from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
+from ttt_cli.systems import registry
 from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import Timeline, build_timeline
@@ -206,7 +207,7 @@ class Forecaster:
         if self._traits.fits_periods:
             fit = self.model.fit_before(self.timeline, self.params, self.solver, 0)
         else:
-            fit = self.model.fit(self.timeline, self.params, self.solver, start=self._last)
+            fit = registry.fit(self.model, self.timeline, self.params, self.solver, start=self._last)
         self.converged &= fit.status.converged
         return fit.log_evidence
 
@@ -229,7 +230,7 @@ class Forecaster:
         if self._traits.fits_periods and step is not None:
             self._last = self.model.fit_before(timeline, params, self._loose, step, start)
         else:
-            self._last = self.model.fit(timeline, params, self._loose, start=start)
+            self._last = registry.fit(self.model, timeline, params, self._loose, start=start)
         if self.near is not None and step is not None:
             self.near[step] = self._last
         self.converged &= self._last.status.converged
