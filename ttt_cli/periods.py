@@ -7,7 +7,7 @@ A period is numbered by an integer that grows by one per step: the year itself, 
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
 DAYS_PER_YEAR: Final = 365.2425
-STEPS_PER_YEAR: Final = {
+STEPS_PER_YEAR: Final[dict[str, float]] = {
     "year": 1.0,
     "quarter": 4.0,
     "month": 12.0,
@@ -37,6 +37,11 @@ def period_of(days: NDArray[np.int32], period: Period) -> NDArray[np.int32]:
         return ((days.astype(np.int64) + _EPOCH_WEEKDAY) // 7).astype(np.int32)
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) + 12 * 1970
     return (months // {"year": 12, "quarter": 3, "month": 1}[period]).astype(np.int32)
+
+
+def year_of(number: Any, period: str) -> Any:
+    """Period numbers as numbers of years: where they begin."""
+    return (1970.0 if period in ("week", "day") else 0.0) + number / STEPS_PER_YEAR[period]
 
 
 def label(number: int, period: Period) -> str:

@@ -22,7 +22,7 @@ from ttt_cli.inference.scores.balance import Pairs, balance, level
 from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.inference.traits import Traits
-from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.periods import year_of
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo-historical"
@@ -111,8 +111,8 @@ def fit(
 
 def middles(timeline: Timeline) -> Array:
     """The middle of each node's period, years of the calendar."""
-    began = 1970.0 if timeline.period in ("week", "day") else 0.0
-    return began + (timeline.node_period.astype(np.float64) + 0.5) / STEPS_PER_YEAR[timeline.period]
+    middle: Array = year_of(timeline.node_period.astype(np.float64) + 0.5, timeline.period)
+    return middle
 
 
 def lay_out(timeline: Timeline, time: Array, span: float) -> Entries:

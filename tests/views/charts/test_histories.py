@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
+from ttt_cli.periods import year_of
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts import histories as module
-from ttt_cli.views.charts.histories import History, Point, histories, leading_players, year_of
+from ttt_cli.views.charts.histories import History, Point, histories, leading_players
 from ttt_cli.views.rankings.eligible import Eligible
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
-from ttt_cli.views.charts.histories import drawn_when_idle, year_of
+from ttt_cli.periods import year_of
+from ttt_cli.views.charts.histories import drawn_when_idle
 from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
 from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.run import axis_title

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from ttt_cli.periods import year_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import number_ones
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 MANY_DAYS: Final = 1000  # in a run: of more, curves do not need each
-_EPOCH: Final = {"week": 1970.0, "day": 1970.0}  # years are numbered from 0, these steps from 1970
 _SKILLS: Final = """
 SELECT player, period, period_number, mean, coalesce(sd, 0.0), games, {margin}
 FROM skills WHERE player IN (SELECT unnest(?)) AND (games > 0 OR {drawn}) ORDER BY player, period_number
@@ -60,14 +60,6 @@ class History:
             piece.append(later)
         if piece:
             yield active, tuple(piece)
-
-
-def year_of(number: int, period: str) -> float:
-    """A period number (`ttt_cli.periods`) as a number of years."""
-    from ttt_cli.periods import STEPS_PER_YEAR
-
-    steps: dict[Any, float] = dict(STEPS_PER_YEAR)
-    return _EPOCH.get(period, 0.0) + number / steps[period]
 
 
 def drawn_when_idle(run: Run) -> str:

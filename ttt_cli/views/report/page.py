@@ -74,8 +74,7 @@ def report_data(run: Run, limits: Eligible | None = None, budget: int = BUDGET) 
 
 def _periods(run: Run, carried: Carried) -> dict[str, Any]:
     """The first period's number, the labels of all, and each one's place in years as `years[0] + i * years[1]`."""
-    from ttt_cli.periods import STEPS_PER_YEAR, label
-    from ttt_cli.views.charts.histories import year_of
+    from ttt_cli.periods import STEPS_PER_YEAR, label, year_of
 
     period: Any = run.meta.period
     ((last,),) = run.query("SELECT coalesce(max(period_number), -1) FROM periods")[1]
