@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from ttt_cli.inference.gaussian import is_gaussian
 from ttt_cli.inference.gaussian import outcomes as gaussian_outcomes
-from ttt_cli.systems import registry
 
 Strength = Mapping[str, Any]
 
@@ -78,11 +77,13 @@ def _by_the_model(
 ) -> list[Outcome]:
     import numpy as np
 
+    from ttt_cli.systems.registry import load
+
     def columns(side: Sequence[Strength]) -> dict[str, Any]:
         numbers = [key for key, value in side[0].items() if value is None or isinstance(value, int | float)]
         return {
             key: np.array([math.nan if row[key] is None else row[key] for row in side]) for key in numbers
         }
 
-    predicted = registry.load(model).predict(dict(params), columns(white), columns(black))
+    predicted = load(model).predict(dict(params), columns(white), columns(black))
     return [Outcome(win, draw, loss) for loss, draw, win in predicted.tolist()]
