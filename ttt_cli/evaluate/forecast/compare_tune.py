@@ -38,7 +38,7 @@ class TunePlan:
 
     `by` "score": the games from the period at index `since` on are predicted, smoothed models being refitted
     every `every` periods, with at most about `evaluations` sets of parameters. `by` "evidence": the evidence of all
-    these games where the model has one and its slopes in all that is free, else the score.
+    these games where the model has one and its gradient in all that is free, else the score.
     """
 
     since: int
