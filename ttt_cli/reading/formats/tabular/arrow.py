@@ -113,7 +113,7 @@ class Assembly:
         self, parts: Sequence[Rows], rejects: Sequence[Note], *, header: bool = False
     ) -> Iterator[Batch]:
         """The rows in the order of their lines, if there are any or rejects; the first one may be a header."""
-        lines, codes = next(iter(parts)) if len(parts) == 1 else _in_order(parts)
+        lines, codes = _in_order([part for part in parts if len(part[0])] or parts[:1])
         if len(lines) > header or rejects:
             columns = {
                 index: Column(column, self._values)
@@ -123,6 +123,8 @@ class Assembly:
 
 
 def _in_order(parts: Sequence[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
     lines = np.concatenate([lines for lines, _ in parts])
     order = np.argsort(lines, kind="stable")
     return lines[order], np.concatenate([codes for _, codes in parts], axis=1)[:, order]

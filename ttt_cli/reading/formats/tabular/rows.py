@@ -67,9 +67,10 @@ class TableReader:
             columns = cut(block, plain, *args, quotes=True) or []
         lines, left = np.flatnonzero(plain), plain.copy()
         others, stop = self._read_slowly(block, left, final=final)
-        kept = left[lines]
-        codes = np.array([self._assembly.codes(column) for column in columns])[:, kept]
-        parts = [(self._line + lines[kept], codes), self._assembly.rows(others)]
+        codes = np.array([self._assembly.codes(column) for column in columns])
+        if not np.array_equal(left, plain):  # some belong to rows of several lines
+            lines, codes = lines[left[lines]], codes[:, left[lines]]
+        parts = [(self._line + lines, codes), self._assembly.rows(others)]
         header = self._header and any(len(numbers) for numbers, _ in parts)
         self._header = self._header and not header
         self._line += stop
