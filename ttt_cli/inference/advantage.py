@@ -17,9 +17,9 @@ def at_best_advantage(
     """The fit at `params.white_advantage`; for `estimate`, at the maximum of the evidence (by Brent's method).
 
     Without `colours`, that is when nobody knows them, there is nothing to estimate and the advantage is 0.
-    `fit_at(advantage, near)` fits with that advantage in points, starting from `near`. The maximum is bracketed by
-    steps that grow without bounds, then closed in on to `PRECISION`. Where the games say nothing of it, it is the best
-    that was tried.
+    `fit_at(advantage, warm)` fits with that advantage in points, starting from the fit `warm`. The maximum is bracketed
+    by steps that grow without bounds, then closed in on to `PRECISION`. Where the games say nothing of it, it is the
+    best that was tried.
     """
     if params.white_advantage != "estimate":
         return fit_at(params.white_advantage, start)

@@ -128,7 +128,9 @@ def fit(
         kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={
-            "skill": _adjusted(rated, rating, variance, covariance, posterior.stiffness, timeline, params)
+            "skill": _adjusted(
+                rated, rating, variance, covariance, posterior.link_precision, timeline, params
+            )
         },
         log_evidence=float("nan"),
         leave_one_out=float("nan"),
@@ -158,7 +160,7 @@ predict = predict_ratings  # of the ratings alone, as the source measures predic
 
 
 def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Posterior:
-    """The likelihood of games and hypothetical matches; `ties` of a year are as stiff in shorter periods."""
+    """The likelihood of games and hypothetical matches; `ties` of a year are as strong in shorter periods."""
     from ttt_cli.kernels.bradley_terry.edo import tie
 
     games = rated.select(compare_games(timeline, params.white_advantage, "halves"))
@@ -215,7 +217,7 @@ def _adjusted(
     rating: Array,
     variance: Array,
     covariance: Array,
-    stiffness: Array,
+    link_precision: Array,
     timeline: Timeline,
     params: Params,
 ) -> Adjusted:
@@ -229,7 +231,7 @@ def _adjusted(
     raw_mean[rated.nodes] = rating
     shared[rated.nodes] = covariance
     linked = rated.nodes[rated.previous >= 0]
-    link = stiffness[rated.previous >= 0] * timeline.gap_years[linked] * params.comparisons
+    link = link_precision[rated.previous >= 0] * timeline.gap_years[linked] * params.comparisons
     drift[linked] = ELO_SCALE / np.sqrt(link)
     prior_precision = params.prior_sd**-2
     precision = raw_precision + prior_precision

@@ -89,7 +89,7 @@ def fit(
     pool = Pool(timeline, probit, solver, on_sweep, start)
     (before_mean, before_sd), (mean, sd) = pool.run()
     before_mean += params.prior_mean
-    evidence = _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
+    evidence = _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
@@ -123,9 +123,9 @@ def fit_before(
     probit = _probit(timeline, params)
     resolved = {**params.model_dump(), "draw_margin": probit.margin}
     pool = Pool(timeline, probit, solver, start=start)
-    before_mean, before_sd = pool.foresee(first)
+    before_mean, before_sd = pool.predict(first)
     before_mean += params.prior_mean
-    evidence = np.nan if first else _foreseen(timeline, resolved, probit.elo_unit, before_mean, before_sd)
+    evidence = np.nan if first else _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     unknown = np.full(timeline.n_nodes, np.nan)
     return Fit(
         model=NAME,
@@ -148,7 +148,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         moved = params.model_copy(update={key: value})
         probit = _probit(timeline, moved)
         (mean, sd), _ = Pool(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
-        return _foreseen(
+        return _log_score(
             timeline, {**moved.model_dump(), "draw_margin": probit.margin}, probit.elo_unit, mean, sd
         )
 
@@ -172,7 +172,7 @@ def _probit(timeline: Timeline, params: Params) -> Probit:
     )
 
 
-def _foreseen(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean: Array, sd: Array) -> float:
+def _log_score(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean: Array, sd: Array) -> float:
     """The sum of the log probabilities of all games by what was believed before their periods."""
     lead = elo_unit * timeline.offset
     white = {"mean": mean[timeline.game_white] + lead, "sd": sd[timeline.game_white]}

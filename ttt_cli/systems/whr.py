@@ -86,7 +86,7 @@ def fit(
         history.posterior.require_information()
     begin = started_ratings(timeline, start)
     maximum = maximise(history.posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
-    evidence, foreseen = math.nan, math.nan
+    evidence, predicted = math.nan, math.nan
     if params.deviations == "own":
         variance, covariance = own_deviations(history.posterior, history.posterior.diagonal)
     else:
@@ -95,7 +95,7 @@ def fit(
         if params.draws == "margin":
             evidence = laplace_integral(maximum.value, information) + history.constant()
             points = _in_points(timeline, unit)
-            foreseen = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
+            predicted = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
     walk = Walk(
         mean=params.prior_mean + ELO_SCALE * maximum.rating,
         sd=ELO_SCALE * np.sqrt(variance),
@@ -108,7 +108,7 @@ def fit(
         params={**params.model_dump(), "draw_margin": margin},
         chains={"skill": walk},
         log_evidence=evidence,
-        leave_one_out=foreseen,
+        leave_one_out=predicted,
         elo_unit=unit,
         status=maximum.status,
         trace=maximum.trace,

@@ -12,21 +12,23 @@ from ttt_cli.kernels.bradley_terry import elimination
 
 
 def random_matrix(seed, n, pairs):
-    """(first, second, pull, diagonal) and the dense matrix; pairs may recur."""
+    """(first, second, coupling, diagonal) and the dense matrix; pairs may recur."""
     rng = np.random.default_rng(seed)
     first, second = (rng.integers(0, n, pairs).astype(np.int32) for _ in range(2))
     apart = first != second
     first, second = first[apart], second[apart]
-    pull = rng.exponential(1.0, len(first))
-    diagonal = np.bincount(first, pull, n) + np.bincount(second, pull, n) + rng.exponential(0.1, n) + 0.01
+    coupling = rng.exponential(1.0, len(first))
+    diagonal = (
+        np.bincount(first, coupling, n) + np.bincount(second, coupling, n) + rng.exponential(0.1, n) + 0.01
+    )
     dense = np.diag(diagonal)
-    np.add.at(dense, (first, second), -pull)
-    np.add.at(dense, (second, first), -pull)
-    return (first, second, pull, diagonal), dense
+    np.add.at(dense, (first, second), -coupling)
+    np.add.at(dense, (second, first), -coupling)
+    return (first, second, coupling, diagonal), dense
 
 
-def factorised(first, second, pull, diagonal):
-    return Information(Pattern(first, second, len(diagonal)), pull, diagonal)
+def factorised(first, second, coupling, diagonal):
+    return Information(Pattern(first, second, len(diagonal)), coupling, diagonal)
 
 
 def check(given, dense):
@@ -57,7 +59,7 @@ def test_it_is_dense_algebra_with_and_without_a_core(seed, n, density, rule):
 
 
 def test_a_long_chain_with_a_dense_end():
-    (first, second, pull, _), dense = random_matrix(1, 30, 400)
+    (first, second, coupling, _), dense = random_matrix(1, 30, 400)
     links = np.arange(30, 120, dtype=np.int32)
     size = 120
     whole = np.zeros((size, size))
@@ -68,7 +70,7 @@ def test_a_long_chain_with_a_dense_end():
         whole[i, i - 1] = whole[i - 1, i] = -2.0
     check(
         (np.append(first, links), np.append(second, links - 1).astype(np.int32),
-         np.append(pull, np.full(len(links), 2.0)), whole.diagonal().copy()),
+         np.append(coupling, np.full(len(links), 2.0)), whole.diagonal().copy()),
         whole,
     )  # fmt: skip
 

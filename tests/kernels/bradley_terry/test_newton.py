@@ -14,21 +14,21 @@ def random_system(seed, players=4, periods=5, games=15, bare=0.3):
     n = players * periods
     previous = np.where(np.arange(n) < players, -1, np.arange(n) - players).astype(np.int32)
     following = np.where(np.arange(n) < n - players, np.arange(n) + players, -1).astype(np.int32)
-    stiffness = np.where(previous < 0, 0.0, rng.exponential(5.0, n))
+    link_precision = np.where(previous < 0, 0.0, rng.exponential(5.0, n))
     first, second = (rng.integers(0, n, games).astype(np.int32) for _ in range(2))
     first, second = first[first != second], second[first != second]
-    pull = rng.exponential(1.0, len(first))
+    coupling = rng.exponential(1.0, len(first))
     own = np.where(rng.random(n) < bare, 0.0, rng.exponential(0.1, n))
     own[-players:] += 0.01  # every player is known somewhere
-    diagonal = own + np.bincount(first, pull, n) + np.bincount(second, pull, n)
+    diagonal = own + np.bincount(first, coupling, n) + np.bincount(second, coupling, n)
     dense = np.diag(diagonal)
-    np.add.at(dense, (first, second), -pull)
-    np.add.at(dense, (second, first), -pull)
+    np.add.at(dense, (first, second), -coupling)
+    np.add.at(dense, (second, first), -coupling)
     for i in np.flatnonzero(previous >= 0):
         u = np.zeros(n)
         u[i], u[previous[i]] = 1, -1
-        dense += stiffness[i] * np.outer(u, u)
-    return (previous, following, stiffness, diagonal, first, second, pull), dense, rng.normal(size=n)
+        dense += link_precision[i] * np.outer(u, u)
+    return (previous, following, link_precision, diagonal, first, second, coupling), dense, rng.normal(size=n)
 
 
 @settings(max_examples=25)

@@ -48,29 +48,29 @@ class Pattern:
         """How many variables are left as a dense core."""
         return len(self.order) - len(self.column) + 1
 
-    def joined(self, pull: Array) -> Array:
+    def joined(self, coupling: Array) -> Array:
         """The sums over equal pairs of what stands at the pairs as they were given."""
-        return np.bincount(self._pair, pull, minlength=len(self.low)).astype(np.float64)
+        return np.bincount(self._pair, coupling, minlength=len(self.low)).astype(np.float64)
 
 
 class Information:
     """A positive definite matrix A of shape (n, n), its logarithmic determinant and its inverse.
 
-    A has `diagonal` (n) and -`pull` at the pairs of `pattern`, as they were given there.
+    A has `diagonal` (n) and -`coupling` at the pairs of `pattern`, as they were given there.
     """
 
     log_determinant: float
     _core: Array  # its inverse, of which the upper triangle counts
     variances: Array  # diagonal of the inverse (n)
 
-    def __init__(self, pattern: Pattern, pull: Array, diagonal: Array) -> None:
+    def __init__(self, pattern: Pattern, coupling: Array, diagonal: Array) -> None:
         from ttt_cli.kernels.bradley_terry import elimination, selected_inverse
 
         self._elimination = elimination
         self._inverse_kernels = selected_inverse
         self._order, self._place = pattern.order, pattern.place
         self._column, self._row = pattern.column, pattern.row
-        self._factorise(pattern.low, pattern.high, pattern.joined(pull), diagonal)
+        self._factorise(pattern.low, pattern.high, pattern.joined(coupling), diagonal)
 
     def solve(self, b: Array) -> Array:
         """A^-1 b for b of shape (n,)."""

@@ -82,7 +82,7 @@ def leave_one_out(
 ) -> float:
     """The sum of the log probabilities of all games, each given all others, approximately.
 
-    A game is taken out of the Gaussian of its lead, and foreseen from what is left.
+    A game is taken out of the Gaussian of its lead, and predicted from what is left.
     `margin` and `white_advantage` are in points.
     """
     white, black = timeline.game_white, timeline.game_black

@@ -35,15 +35,15 @@ ROUNDING: Final = 1e-9  # of a log density
 FARTHEST: Final = 5.0  # of a step, in units of the logistic scale
 SAFETY: Final = 1.1  # on the length of a step that is known to one in a hundred
 
-# (rating, gradient, stiffness, own) -> log density: fills or adds what the ratings of one player say of each other
+# (rating, gradient, link_precision, own) -> log density: fills or adds what the ratings of one player say of each other
 Histories = Callable[[Array, Array, Array, Array], float]
 
 
 class Posterior:
     """The log density of ratings in natural units, with its slopes and curvatures at the last point asked for.
 
-    `gradient`, `diagonal` (curvature of games and of `own`), `stiffness` (of the link with the node before) have shape
-    (nodes,), `pull` that of the comparisons.
+    `gradient`, `diagonal` (curvature of games and of `own`) and `link_precision` (with the node before) have shape
+    (nodes,), `coupling` that of the comparisons.
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class Posterior:
         self._margin = margin
         self.comparisons = comparisons
         self.previous, self.following = previous, following
-        self.gradient, self.diagonal, self.stiffness, self._own = np.zeros((4, n))
-        self.pull = np.zeros(len(comparisons))
+        self.gradient, self.diagonal, self.link_precision, self._own = np.zeros((4, n))
+        self.coupling = np.zeros(len(comparisons))
 
     def at(self, rating: Array) -> float:
         """The log density at ratings (nodes,)."""
         self.gradient.fill(0.0)
         self.diagonal.fill(0.0)
         value = self._kernels.compare(
-            *self.comparisons.arrays, self._margin, rating, self.gradient, self.pull, self.diagonal
+            *self.comparisons.arrays, self._margin, rating, self.gradient, self.coupling, self.diagonal
         )
-        value += self._histories(rating, self.gradient, self.stiffness, self._own)
+        value += self._histories(rating, self.gradient, self.link_precision, self._own)
         self.diagonal += self._own
         return float(value)
 
@@ -77,8 +77,8 @@ class Posterior:
         """Newton's step from the last point, to a relative exactness of its energy norm."""
         step = np.empty(len(self.previous))
         self._newton.solve(
-            self.previous, self.following, self.stiffness, self.diagonal,
-            self.comparisons.first, self.comparisons.second, self.pull,
+            self.previous, self.following, self.link_precision, self.diagonal,
+            self.comparisons.first, self.comparisons.second, self.coupling,
             relative, STEPS, self.gradient.copy(), step,
         )  # fmt: skip
         return step
@@ -97,10 +97,10 @@ class Posterior:
     def information(self) -> Information:
         """The negative Hessian at the last point, factorised. Raises ConfigError where `pattern` does."""
         later, earlier = self._links
-        stiffness = self.stiffness[later]
-        diagonal = self.diagonal + self.stiffness
-        np.add.at(diagonal, earlier, stiffness)
-        return Information(self.pattern, np.append(self.pull, stiffness), diagonal)
+        link_precision = self.link_precision[later]
+        diagonal = self.diagonal + self.link_precision
+        np.add.at(diagonal, earlier, link_precision)
+        return Information(self.pattern, np.append(self.coupling, link_precision), diagonal)
 
     @property
     def _links(self) -> tuple[Ints, Ints]:
@@ -125,7 +125,7 @@ class Maximum:
 def maximise(
     posterior: Posterior, start: Array, tol: float, max_sweeps: int, on_sweep: OnSweep | None
 ) -> Maximum:
-    """Climb from `start` until all slopes are below `FLAT` and the next step below `tol` points.
+    """Optimise from `start` until all slopes are below `FLAT` and the next step below `tol` points.
 
     The remaining error is the largest part of that step, which Newton's method would still go. With a `tol` above
     `ROUGH` the step alone counts, and is to be below `STILL`: no curvature changes by more than a factor of e over one

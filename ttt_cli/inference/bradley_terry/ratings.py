@@ -1,4 +1,4 @@
-"""What the Bradley-Terry systems share: how certain their ratings are, where to start, and what they foresee."""
+"""What the Bradley-Terry systems share: how certain their ratings are, where to start, and what they predict."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def own_deviations(posterior: Posterior, diagonal: Array) -> tuple[Array, Array]
     from ttt_cli.kernels.bradley_terry.likelihood import own_variances
 
     with np.errstate(divide="ignore"):
-        link_variance = 1.0 / posterior.stiffness
+        link_variance = 1.0 / posterior.link_precision
     variance, covariance = np.empty_like(diagonal), np.empty_like(diagonal)
     own_variances(posterior.previous, link_variance, diagonal, variance, covariance)
     return variance, covariance

@@ -96,7 +96,7 @@ class Pool:
             after[:, nodes] = self._beliefs[:, self._player[nodes]]
         return before, after
 
-    def foresee(self, first: int) -> Array:
+    def predict(self, first: int) -> Array:
         """The beliefs of all nodes from the period at index `first` on before their periods' games, else NaN.
 
         What is fitted to the games of a period is known by these and their weights alone: nothing is fitted earlier.

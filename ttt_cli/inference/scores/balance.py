@@ -53,10 +53,10 @@ def level(values: Array, weights: Array, group: Members) -> Array:
     return values - mean[group]
 
 
-def balance(pairs: Pairs, push: Array, accuracy: float, max_steps: int) -> tuple[Array, bool]:
+def balance(pairs: Pairs, score: Array, accuracy: float, max_steps: int) -> tuple[Array, bool]:
     """Ratings r with, for each member i, the sum over its pairs of weight (r_i - r_j) equal to push_i.
 
-    The weighted least squares solution for differences, when `push` is the sum of weight times difference; it sums to
+    The weighted least squares solution for differences, when `score` is the sum of weight times difference; it sums to
     0 in each group. Groups are centred on 0. Returns whether the moves that members would still make, each alone, are
     by `accuracy` smaller (as a norm) than at the beginning.
     """
@@ -68,14 +68,14 @@ def balance(pairs: Pairs, push: Array, accuracy: float, max_steps: int) -> tuple
     scale = np.where(weights > 0.0, weights, 1.0)
     group_weight = np.bincount(pairs.group, scale).astype(np.float64)
     mean = np.empty(len(group_weight))
-    rating, left, eager, image = np.zeros(n), push.astype(np.float64), np.empty(n), np.empty(n)
-    power = settle_alone(left, scale, pairs.group, group_weight, mean, eager)
-    enough = accuracy**2 * power
-    step, steps = eager.copy(), 0
-    while power > enough and steps < max_steps:
-        advance(pairs.first, pairs.second, pairs.weight, power, step, image, rating, left)
-        before = power
-        power = settle_alone(left, scale, pairs.group, group_weight, mean, eager)
-        step = eager + (power / before) * step
+    rating, residual, z, ap = np.zeros(n), score.astype(np.float64), np.empty(n), np.empty(n)
+    rz = settle_alone(residual, scale, pairs.group, group_weight, mean, z)
+    enough = accuracy**2 * rz
+    p, steps = z.copy(), 0
+    while rz > enough and steps < max_steps:
+        advance(pairs.first, pairs.second, pairs.weight, rz, p, ap, rating, residual)
+        before = rz
+        rz = settle_alone(residual, scale, pairs.group, group_weight, mean, z)
+        p = z + (rz / before) * p
         steps += 1
-    return level(rating, scale, pairs.group), power <= enough
+    return level(rating, scale, pairs.group), rz <= enough

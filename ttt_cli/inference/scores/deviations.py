@@ -1,4 +1,4 @@
-"""What the Glicko systems share: ratings with deviations, and what they foresee of games."""
+"""What the Glicko systems share: ratings with deviations, and what they predict of games."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
 
 
 def evidence(timeline: Timeline, chain: Filter, advantage: float, margin: float) -> float:
-    """The sum of the log probabilities with which the games were foreseen from before their periods, nats."""
+    """The sum of the log probabilities with which the games were predicted from before their periods, nats."""
     white, black = timeline.game_white, timeline.game_black
     difference = chain.before_mean[white] - chain.before_mean[black] + advantage + timeline.offset
     variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2

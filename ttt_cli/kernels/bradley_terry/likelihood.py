@@ -33,11 +33,11 @@ def log_logistic(x):
     "float64(int32[::1], int32[::1], float64[::1], float64[::1], float64[::1], float64, float64[::1], "
     "float64[::1], float64[::1], float64[::1])"
 )
-def compare(first, second, shift, won, lost, margin, rating, gradient, pull, diagonal):
+def compare(first, second, shift, won, lost, margin, rating, gradient, coupling, diagonal):
     """Add the slopes of the comparisons' log-likelihood to `gradient` and their curvatures to `diagonal`.
 
-    `won` and `lost` are weights of comparisons of `first` with `second`, `shift` is added to the lead. Fills `pull`
-    with the curvature of each row, so that the Hessian is pull - diagonal; returns the log-likelihood.
+    `won` and `lost` are weights of comparisons of `first` with `second`, `shift` is added to the lead. Fills `coupling`
+    with the curvature of each row, so that the Hessian is coupling - diagonal; returns the log-likelihood.
     """
     value = 0.0
     for g in range(len(first)):
@@ -46,12 +46,12 @@ def compare(first, second, shift, won, lost, margin, rating, gradient, pull, dia
         lead = rating[i] - rating[j] + shift[g]
         up, down = logistic(margin - lead), logistic(margin + lead)  # chances of what did not happen
         value += won[g] * log_logistic(lead - margin) + lost[g] * log_logistic(-lead - margin)
-        force = won[g] * up - lost[g] * down
-        gradient[i] += force
-        gradient[j] -= force
-        pull[g] = won[g] * up * (1.0 - up) + lost[g] * down * (1.0 - down)
-        diagonal[i] += pull[g]
-        diagonal[j] += pull[g]
+        score = won[g] * up - lost[g] * down
+        gradient[i] += score
+        gradient[j] -= score
+        coupling[g] = won[g] * up * (1.0 - up) + lost[g] * down * (1.0 - down)
+        diagonal[i] += coupling[g]
+        diagonal[j] += coupling[g]
     return value
 
 

@@ -9,17 +9,17 @@ from ttt_cli.kernels.compile import kernel
 
 
 @kernel("float64(int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1])")
-def wiener(previous, variance, virtual, rating, gradient, stiffness, own):
-    """Add the slopes of the log density of all histories to `gradient`; returns it, not normalised at the start.
+def wiener(previous, variance, virtual, rating, gradient, link_precision, own):
+    """Add that of the log density of all histories to `gradient`; returns the density, not normalised at the start.
 
     A history begins with `virtual` comparisons won and as many lost against a rating of 0; `variance` is that of the
-    change since the node before. Fills `stiffness` with the curvature between a node and the one before, `own` with
-    that of the virtual games.
+    change since the node before. Fills `link_precision` with the curvature between a node and the one before, `own`
+    with that of the virtual games.
     """
     value = 0.0
     for i in range(len(previous)):
         own[i] = 0.0
-        stiffness[i] = 0.0
+        link_precision[i] = 0.0
         before = previous[i]
         if before < 0:
             score = logistic(rating[i])
@@ -31,5 +31,5 @@ def wiener(previous, variance, virtual, rating, gradient, stiffness, own):
             value -= 0.5 * (change * change / variance[i] + math.log(2.0 * math.pi * variance[i]))
             gradient[i] -= change / variance[i]
             gradient[before] += change / variance[i]
-            stiffness[i] = 1.0 / variance[i]
+            link_precision[i] = 1.0 / variance[i]
     return value

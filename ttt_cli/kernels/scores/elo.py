@@ -1,6 +1,6 @@
-"""Elo's update: a rating moves by K times the surprise, game by game or once a period.
+"""Elo's update: a rating moves by K times the residual, game by game or once a period.
 
-The surprise is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the lead, on
+The residual is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the lead, on
 Elo's scale; outcomes have the probabilities of `ttt_cli.inference.outcome`. Where colours are unknown both are
 averages over the two colourings of White's advantage.
 """
@@ -33,7 +33,7 @@ def expected_score(lead: float, normal: bool) -> float:
 
 
 @inner
-def game_surprise(lead: float, advantage: float, score: float, colours: bool, normal: bool) -> float:
+def game_residual(lead: float, advantage: float, score: float, colours: bool, normal: bool) -> float:
     """White's score less the expected one; `lead` is without White's advantage."""
     expected = expected_score(lead + advantage, normal)
     if not colours:
@@ -51,15 +51,15 @@ def _slope(lead: float, normal: bool) -> float:
 
 
 @inner
-def sum_of_surprises(
+def sum_of_residuals(
     lead: float, growth: float, share: float, advantage: float, score: float, colours: bool, normal: bool
 ) -> float:
-    """The surprises of a share of a game, or of several of the same score; one of 1 adds `growth` to the lead.
+    """The residuals of a share of a game, or of several of the same score; one of 1 adds `growth` to the lead.
 
     Several are judged by the lead that they end with, as far as the slope at their beginning tells it (implicit Euler):
     so many cannot carry it too far.
     """
-    first = share * game_surprise(lead, advantage, score, colours, normal)
+    first = share * game_residual(lead, advantage, score, colours, normal)
     if share <= 1.0:
         return first
     slope = _slope(lead + advantage, normal)
@@ -170,9 +170,9 @@ def by_game(
 
     `goes_on`: the call before has begun the first period. A game of weight w is played w times over, a last fraction of
     it with that fraction of K; a match by its score (see `matches`).
-    Returns the sum of the log probabilities with which each game was foreseen.
+    Returns the sum of the log probabilities with which each game was predicted.
     """
-    foreseen = 0.0
+    predicted = 0.0
     for p in range(len(node_start) - 1):
         if p > 0 or not goes_on:
             _carry(node_start[p], node_start[p + 1], previous, rating, played, peak)
@@ -192,9 +192,9 @@ def by_game(
                 lead = rating[i] - rating[j] + offset[g]
                 step_i = _step(played[i], peak[i], k, k_new, k_top, new_games, top_rating)
                 step_j = _step(played[j], peak[j], k, k_new, k_top, new_games, top_rating)
-                more = sum_of_surprises(lead, step_i + step_j, share, advantage, score, colours, normal)
+                more = sum_of_residuals(lead, step_i + step_j, share, advantage, score, colours, normal)
                 middle = lead if share <= 1.0 else lead + 0.5 * more * (step_i + step_j)
-                foreseen += share * _log_result(middle, advantage, margin, colours, lost, drawn, won)
+                predicted += share * _log_result(middle, advantage, margin, colours, lost, drawn, won)
                 rating[i] += more * step_i
                 rating[j] -= more * step_j
                 peak[i] = max(peak[i], rating[i])
@@ -202,7 +202,7 @@ def by_game(
                 played[i] += share
                 played[j] += share
             g = stop
-    return foreseen
+    return predicted
 
 
 @kernel(f"float64({_HISTORY}, {_GAMES}, {_RULES}, {_STEPS}, float64, float64[::1], float64[::1], {_NODES})")
@@ -211,30 +211,30 @@ def by_period(
     white, black, outcome, weight, offset,
     advantage, margin, colours, normal,
     k, k_new, k_top, new_games, top_rating,
-    k_limit, games, surprise,
+    k_limit, games, residual,
     rating, played, peak,
 ):  # fmt: skip
     """Update once a period, all its games judged by the ratings at its start; otherwise as `by_game`.
 
-    `games` is the weighted number of a node's games, K times which is at most `k_limit`; `surprise` (zeros) is filled
-    with the sum of a node's surprises. Who has reached the top is told by ratings after periods.
+    `games` is the weighted number of a node's games, K times which is at most `k_limit`; `residual` (zeros) is filled
+    with the sum of a node's residuals. Who has reached the top is told by ratings after periods.
     """
-    foreseen = 0.0
+    predicted = 0.0
     for p in range(len(node_start) - 1):
         _carry(node_start[p], node_start[p + 1], previous, rating, played, peak)
         for g in range(game_start[p], game_start[p + 1]):
             i = white[g]
             j = black[g]
             lead = rating[i] - rating[j] + offset[g]
-            foreseen += weight[g] * log_outcome(lead, advantage, margin, outcome[g], colours)
-            more = weight[g] * game_surprise(lead, advantage, 0.5 * outcome[g], colours, normal)
-            surprise[i] += more
-            surprise[j] -= more
+            predicted += weight[g] * log_outcome(lead, advantage, margin, outcome[g], colours)
+            more = weight[g] * game_residual(lead, advantage, 0.5 * outcome[g], colours, normal)
+            residual[i] += more
+            residual[j] -= more
         for i in range(node_start[p], node_start[p + 1]):
             step = _step(played[i], peak[i], k, k_new, k_top, new_games, top_rating)
             if step * games[i] > k_limit:
                 step = k_limit / games[i]
-            rating[i] += step * surprise[i]
+            rating[i] += step * residual[i]
             peak[i] = max(peak[i], rating[i])
             played[i] += games[i]
-    return foreseen
+    return predicted

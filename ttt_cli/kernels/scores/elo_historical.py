@@ -10,43 +10,43 @@ from ttt_cli.kernels.compile import kernel
 @kernel(
     "float64(int32[::1], int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1])"
 )
-def advance(first, second, weight, power, step, image, rating, left):
-    """Move `rating` along `step` as far as the energy falls, and take what that does from `left`; returns the length.
+def advance(first, second, weight, rz, p, ap, rating, residual):
+    """Move `rating` along `p` as far as the energy falls, and take what that does from `residual`; returns how far.
 
-    `image` is scratch: each member's weighted sum of differences of `step` to those it is paired with.
+    `ap` is scratch: each member's weighted sum of differences of `p` to those it is paired with.
     """
-    image[:] = 0.0
+    ap[:] = 0.0
     for pair in range(len(first)):
         i = first[pair]
         j = second[pair]
-        difference = weight[pair] * (step[i] - step[j])
-        image[i] += difference
-        image[j] -= difference
+        difference = weight[pair] * (p[i] - p[j])
+        ap[i] += difference
+        ap[j] -= difference
     curvature = 0.0
-    for i in range(len(step)):
-        curvature += step[i] * image[i]
-    length = power / curvature
-    for i in range(len(step)):
-        rating[i] += length * step[i]
-        left[i] -= length * image[i]
-    return length
+    for i in range(len(p)):
+        curvature += p[i] * ap[i]
+    alpha = rz / curvature
+    for i in range(len(p)):
+        rating[i] += alpha * p[i]
+        residual[i] -= alpha * ap[i]
+    return alpha
 
 
 @kernel("float64(float64[::1], float64[::1], int32[::1], float64[::1], float64[::1], float64[::1])")
-def settle_alone(left, scale, group, group_weight, mean, eager):
-    """Fill `eager` with what each member would move if the others stayed, groups centred; returns left^T eager.
+def settle_alone(residual, scale, group, group_weight, mean, z):
+    """Fill `z` with what each member would move if the others stayed, groups centred; returns residual^T z.
 
     `scale` is what a member's pairs weigh together, `group_weight` the sum of it over a group (> 0); `mean`, one per
     group, is scratch.
     """
     mean[:] = 0.0
-    for i in range(len(left)):
-        mean[group[i]] += left[i]
-    power = 0.0
-    for i in range(len(left)):
-        eager[i] = left[i] / scale[i] - mean[group[i]] / group_weight[group[i]]
-        power += left[i] * eager[i]
-    return power
+    for i in range(len(residual)):
+        mean[group[i]] += residual[i]
+    rz = 0.0
+    for i in range(len(residual)):
+        z[i] = residual[i] / scale[i] - mean[group[i]] / group_weight[group[i]]
+        rz += residual[i] * z[i]
+    return rz
 
 
 @kernel(

@@ -17,7 +17,7 @@ def damping(variance):
 
 @inner
 def _weigh(score, lead, variance):
-    """(push, pull) of one game: slope and negative curvature of its log-likelihood in the player's rating.
+    """(gradient, information) of one game: slope and negative curvature of its log-likelihood in the player's rating.
 
     `lead`: over an opponent whose rating has this variance.
     """
@@ -30,8 +30,8 @@ def _weigh(score, lead, variance):
     "void(int64, int64, int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], float64[::1], float64[::1], "
     "float64[::1], float64[::1])"
 )
-def weigh_games(first, last, white, black, outcome, weight, lead, mean, variance, push, pull):
-    """Add to `push` and `pull` of the nodes what the games from `first` to before `last` say of their ratings.
+def weigh_games(first, last, white, black, outcome, weight, lead, mean, variance, gradient, information):
+    """Add to `gradient` and `information` of the nodes what the games from `first` to before `last` say of ratings.
 
     All of it is said at the ratings `mean` and `variance` from before the games. `lead` (games): what White's
     strength has on top of the rating, points. A game of weight w counts w times.
@@ -41,12 +41,12 @@ def weigh_games(first, last, white, black, outcome, weight, lead, mean, variance
         j = black[g]
         score = 0.5 * outcome[g]
         ahead = mean[i] - mean[j] + lead[g]
-        push_i, pull_i = _weigh(score, ahead, variance[j])
-        push_j, pull_j = _weigh(1.0 - score, -ahead, variance[i])
-        push[i] += weight[g] * push_i
-        pull[i] += weight[g] * pull_i
-        push[j] += weight[g] * push_j
-        pull[j] += weight[g] * pull_j
+        gradient_i, information_i = _weigh(score, ahead, variance[j])
+        gradient_j, information_j = _weigh(1.0 - score, -ahead, variance[i])
+        gradient[i] += weight[g] * gradient_i
+        information[i] += weight[g] * information_i
+        gradient[j] += weight[g] * gradient_j
+        information[j] += weight[g] * information_j
 
 
 @kernel(
@@ -58,9 +58,9 @@ def filter_periods(
     node_start, previous, drift_variance,
     game_start, white, black, outcome, weight, lead,
     prior_mean, prior_variance,
-    before_mean, before_variance, mean, variance, push, pull,
+    before_mean, before_variance, mean, variance, gradient, information,
 ):  # fmt: skip
-    """Fill mean and variance per node from before and after its games; `push` and `pull` come as zeros.
+    """Fill mean and variance per node from before and after its games; `gradient` and `information` come as zeros.
 
     Between periods the variance grows by `drift_variance` (per node, since the one before) up to the prior's.
     """
@@ -75,11 +75,11 @@ def filter_periods(
                 before_variance[i] = min(variance[last] + drift_variance[i], prior_variance)
         weigh_games(
             game_start[p], game_start[p + 1], white, black, outcome, weight, lead,
-            before_mean, before_variance, push, pull,
+            before_mean, before_variance, gradient, information,
         )  # fmt: skip
         for i in range(node_start[p], node_start[p + 1]):
-            variance[i] = 1.0 / (1.0 / before_variance[i] + pull[i])
-            mean[i] = before_mean[i] + variance[i] * push[i]
+            variance[i] = 1.0 / (1.0 / before_variance[i] + information[i])
+            mean[i] = before_mean[i] + variance[i] * gradient[i]
 
 
 @kernel("void(int32[::1], float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")

@@ -13,37 +13,37 @@ HUGE = 1e100  # in place of what would overflow: games that say next to nothing 
 
 
 @inner
-def _excess(x, surprise, spread, start, change):
+def _excess(x, improvement, spread, start, change):
     """Slope of the log-posterior of x, the log of the squared volatility (Glickman 2013, step 5.1)."""
     squared = math.exp(x)
     total = spread + squared
-    return squared * (surprise - total) / (2.0 * total * total) - (x - start) / (change * change)
+    return squared * (improvement - total) / (2.0 * total * total) - (x - start) / (change * change)
 
 
 @kernel("float64(float64, float64, float64, float64)")
-def new_volatility(volatility, surprise, spread, change):
+def new_volatility(volatility, improvement, spread, change):
     """The volatility after a period, by the Illinois method (Glickman 2013, step 5).
 
-    `surprise`: the squared improvement that the games alone suggest (Delta^2); `spread`: the variance they leave
+    `improvement`: the squared improvement that the games alone suggest (Delta^2); `spread`: the variance they leave
     plus that of the rating (v + phi^2). All in units of the volatility. `change` 0 keeps it.
     """
     if change == 0.0:
         return volatility
     start = 2.0 * math.log(volatility)
     a = start
-    if surprise > spread:
-        b = math.log(surprise - spread)
+    if improvement > spread:
+        b = math.log(improvement - spread)
     else:
         b = start - change
-        while _excess(b, surprise, spread, start, change) < 0.0:
+        while _excess(b, improvement, spread, start, change) < 0.0:
             b -= change
-    at_a = _excess(a, surprise, spread, start, change)
-    at_b = _excess(b, surprise, spread, start, change)
+    at_a = _excess(a, improvement, spread, start, change)
+    at_b = _excess(b, improvement, spread, start, change)
     for _ in range(MOST):
         if abs(b - a) <= CLOSE:
             break
         c = a + (a - b) * at_a / (at_b - at_a)
-        at_c = _excess(c, surprise, spread, start, change)
+        at_c = _excess(c, improvement, spread, start, change)
         if at_c * at_b <= 0.0:
             a, at_a = b, at_b
         else:
@@ -53,22 +53,22 @@ def new_volatility(volatility, surprise, spread, change):
 
 
 @inner
-def _rate(i, unit, change, prior_variance, mean, variance, volatility, push, pull):
+def _rate(i, unit, change, prior_variance, mean, variance, volatility, gradient, information):
     """Renew node i, which holds what was believed before its games, by what they say (steps 4 to 8).
 
     Departure from the source: no volatility makes a player less certain in one period than a newcomer.
     """
-    if pull[i] > 0.0:
+    if information[i] > 0.0:
         inverse = 1.0 / (unit * unit)
-        surprise = min((push[i] / pull[i]) ** 2 * inverse, HUGE)
-        spread = min((1.0 / pull[i] + variance[i]) * inverse, HUGE)
+        improvement = min((gradient[i] / information[i]) ** 2 * inverse, HUGE)
+        spread = min((1.0 / information[i] + variance[i]) * inverse, HUGE)
         most = math.sqrt(prior_variance * inverse)
-        volatility[i] = min(new_volatility(volatility[i], surprise, spread, change), most)
+        volatility[i] = min(new_volatility(volatility[i], improvement, spread, change), most)
         grown = variance[i] + (unit * volatility[i]) ** 2
     else:
         grown = min(variance[i] + (unit * volatility[i]) ** 2, prior_variance)
-    variance[i] = 1.0 / (1.0 / grown + pull[i])
-    mean[i] += variance[i] * push[i]
+    variance[i] = 1.0 / (1.0 / grown + information[i])
+    mean[i] += variance[i] * gradient[i]
 
 
 @kernel(
@@ -77,16 +77,18 @@ def _rate(i, unit, change, prior_variance, mean, variance, volatility, push, pul
 )
 def rate_period(
     first_node, last_node, first_game, last_game, white, black, outcome, weight, lead,
-    unit, change, prior_variance, mean, variance, volatility, push, pull,
+    unit, change, prior_variance, mean, variance, volatility, gradient, information,
 ):  # fmt: skip
-    """Renew mean and variance (points) and volatility of the nodes of one period; `push`, `pull` come as zeros.
+    """Renew mean and variance (points) and volatility of the nodes of one period; the last two come as zeros.
 
     `unit`: points in one unit of the volatility; `lead` as in `weigh_games`. Without games a node only grows less
     certain, up to `prior_variance`.
     """
-    weigh_games(first_game, last_game, white, black, outcome, weight, lead, mean, variance, push, pull)
+    weigh_games(
+        first_game, last_game, white, black, outcome, weight, lead, mean, variance, gradient, information
+    )
     for i in range(first_node, last_node):
-        _rate(i, unit, change, prior_variance, mean, variance, volatility, push, pull)
+        _rate(i, unit, change, prior_variance, mean, variance, volatility, gradient, information)
 
 
 @kernel(
@@ -98,9 +100,9 @@ def filter_volatile(
     node_start, previous, idle,
     game_start, white, black, outcome, weight, lead,
     prior_mean, prior_variance, prior_volatility, unit, change,
-    mean, variance, volatility, push, pull,
+    mean, variance, volatility, gradient, information,
 ):  # fmt: skip
-    """Fill mean and variance (points) and volatility per node after its games; `push` and `pull` come as zeros.
+    """Fill mean and variance (points) and volatility per node after its games; the last two come as zeros.
 
     `idle` (nodes): whole periods without games since the player's node before.
     """
@@ -118,5 +120,5 @@ def filter_volatile(
         rate_period(
             node_start[p], node_start[p + 1], game_start[p], game_start[p + 1],
             white, black, outcome, weight, lead,
-            unit, change, prior_variance, mean, variance, volatility, push, pull,
+            unit, change, prior_variance, mean, variance, volatility, gradient, information,
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ttt_cli.kernels.compile import kernel
-from ttt_cli.kernels.scores.elo import amounts, sum_of_surprises
+from ttt_cli.kernels.scores.elo import amounts, sum_of_residuals
 from ttt_cli.kernels.scores.matches import next_share, unit_begin, unit_end
 
 
@@ -42,7 +42,7 @@ def run_through(
                 left -= share
                 done += share
                 lead = current[i] - current[j] + offset[g]
-                move = k * sum_of_surprises(lead, 2.0 * k, share, advantage, score, colours, normal)
+                move = k * sum_of_residuals(lead, 2.0 * k, share, advantage, score, colours, normal)
                 current[i] += move
                 current[j] -= move
             if backwards:

@@ -15,12 +15,12 @@ LEAST_SHRINK = (
 
 
 @inner
-def _absorb(mean, variance, certainty, pull, share):
-    """(mean, variance) when evidence is added in natural parameters: this much certainty, and this much pull."""
+def _absorb(mean, variance, certainty, score, share):
+    """(mean, variance) when evidence is added in natural parameters: this much certainty, and this much score."""
     shrink = 1.0 + variance * certainty
     if share > 1.0:
         shrink = max(shrink, LEAST_SHRINK)
-    return mean + variance / shrink * pull, variance / shrink
+    return mean + variance / shrink * score, variance / shrink
 
 
 @kernel(
@@ -38,9 +38,9 @@ def filter_games(
     `outcome` is 0 loss, 1 draw, 2 win of White; 3 more where colours are unknown (see `colours`); with `handicaps`.
     A game of weight w is played w times over, a last fraction of it as that fraction of its evidence; of a match every
     game is lost, drawn and won in proportion (see `matches`). `goes_on`: the call before has begun the first period.
-    Returns the sum of the log probabilities with which each game was foreseen.
+    Returns the sum of the log probabilities with which each game was predicted.
     """
-    foreseen = 0.0
+    predicted = 0.0
     for p in range(len(node_start) - 1):
         for i in range(node_start[p], node_start[p + 1] if p > 0 or not goes_on else node_start[p]):
             before = previous[i]
@@ -61,19 +61,19 @@ def filter_games(
                 left -= share
                 scale = 1.0 / math.sqrt(noise + variance[i] + variance[j])
                 t = (mean[i] - mean[j] + lead) * scale
-                certainty_i = certainty_j = pull_i = pull_j = 0.0
+                certainty_i = certainty_j = score_i = score_j = 0.0
                 for row in range(g, stop):
                     part = share * (weight[row] / total)
                     result = outcome_of(outcome[row])
                     v, w = game_moments(t, advantage * scale, margin * scale, result)
-                    foreseen += part * game_log_normaliser(t, advantage * scale, margin * scale, result)
+                    predicted += part * game_log_normaliser(t, advantage * scale, margin * scale, result)
                     kept_i = 1.0 - variance[i] * w * scale * scale
                     kept_j = 1.0 - variance[j] * w * scale * scale
                     certainty_i += part * w * scale * scale / kept_i
                     certainty_j += part * w * scale * scale / kept_j
-                    pull_i += part * v * scale / kept_i
-                    pull_j += part * v * scale / kept_j
-                mean[i], variance[i] = _absorb(mean[i], variance[i], certainty_i, pull_i, share)
-                mean[j], variance[j] = _absorb(mean[j], variance[j], certainty_j, -pull_j, share)
+                    score_i += part * v * scale / kept_i
+                    score_j += part * v * scale / kept_j
+                mean[i], variance[i] = _absorb(mean[i], variance[i], certainty_i, score_i, share)
+                mean[j], variance[j] = _absorb(mean[j], variance[j], certainty_j, -score_j, share)
             g = stop
-    return foreseen
+    return predicted
