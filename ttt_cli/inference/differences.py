@@ -1,4 +1,4 @@
-"""Slopes of a filter's evidence by differences: a pass costs so little that formulas are not worth their length."""
+"""The gradient of a filter's evidence by differences: a pass costs so little that formulas are not worth it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ttt_cli.timeline import Timeline
 _Params = TypeVar("_Params", bound=ExpectedParams)
 
 
-def evidence_slopes(
+def evidence_gradient(
     filtered: Callable[[_Params], Fit], timeline: Timeline, params: _Params, fit: Fit, keys: Iterable[str]
 ) -> dict[str, float]:
-    """Slopes of the log-evidence in the parameters `keys` and in `draw_probability`, at a fit of the timeline.
+    """The gradient of the log-evidence in the parameters `keys` and in `draw_probability`, at a fit of the timeline.
 
     `filtered` fits with given parameters. Numbers that were worked out from the games stay as the fit has them.
     """

@@ -1,7 +1,7 @@
 """How many points of a system are one Elo point: for handicaps taken in and for skills shown alike.
 
-A lead of 200 Elo points is an expected score of 76 %, between players whose skills are known exactly and White's
-advantage aside. With a draw margin m the expected score of a lead d is the mean of F(d - m) and F(d + m), F the
+A difference of 200 Elo points is an expected score of 76 %, between players whose skills are known exactly and White's
+advantage aside. With a draw margin m the expected score of a difference d is the mean of F(d - m) and F(d + m), F the
 distribution of the noise between two performances.
 """
 
@@ -32,11 +32,11 @@ def normal_unit(beta: float, margin: float) -> float:
 def normal_unit_growth(beta: float, margin: float) -> tuple[float, float]:
     """Slopes of the logarithm of `normal_unit` in `beta` and `margin`, per point.
 
-    The lead L at 76 % grows with the margin by (f(L - m) - f(L + m)) / (f(L - m) + f(L + m)), f the normal density; and
-    it is homogeneous in both.
+    The difference L at 76 % grows with the margin by (f(L - m) - f(L + m)) / (f(L - m) + f(L + m)), f the normal
+    density; and it is homogeneous in both.
     """
-    lead = CLASS * normal_unit(beta, margin)
-    by_margin = math.tanh(0.5 * lead * margin / beta**2) / lead
+    difference = CLASS * normal_unit(beta, margin)
+    by_margin = math.tanh(0.5 * difference * margin / beta**2) / difference
     return (1.0 - margin * by_margin) / beta, by_margin
 
 
@@ -50,8 +50,9 @@ def logistic_unit(margin: float) -> float:
 
 def logistic_unit_growth(margin: float) -> float:
     """Slope of the logarithm of `logistic_unit` in `margin`, per point."""
-    lead = CLASS * logistic_unit(margin)
-    near, far = (
-        math.cosh(min(0.5 * abs(x) / ELO_SCALE, 300.0)) ** -2 for x in (lead - margin, lead + margin)
+    difference = CLASS * logistic_unit(margin)
+    close, far = (
+        math.cosh(min(0.5 * abs(x) / ELO_SCALE, 300.0)) ** -2
+        for x in (difference - margin, difference + margin)
     )
-    return (near - far) / (near + far) / lead
+    return (close - far) / (close + far) / difference

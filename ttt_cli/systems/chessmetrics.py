@@ -12,7 +12,7 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.differences import evidence_slopes
+from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
 from ttt_cli.inference.params import ExpectedParams
@@ -76,9 +76,11 @@ def fit(
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    """The gradient of the log-evidence in every numeric parameter, by central differences."""
     keys = ("window", "points_per_score", "opponents_games", "reference_games")
-    slopes = evidence_slopes(lambda moved: _fit(timeline, moved, SolverConfig()), timeline, params, fit, keys)
+    slopes = evidence_gradient(
+        lambda moved: _fit(timeline, moved, SolverConfig()), timeline, params, fit, keys
+    )
     return {**slopes, "reference_rating": 0.0, "bonus": 0.0}
 
 

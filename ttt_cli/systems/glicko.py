@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
-from ttt_cli.inference.differences import evidence_slopes
+from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.scores import deviations
@@ -82,8 +82,8 @@ fit: Final = one_pass(_fit)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Slopes of the log-evidence in every numeric parameter, by central differences."""
-    return evidence_slopes(
+    """The gradient of the log-evidence in every numeric parameter, by central differences."""
+    return evidence_gradient(
         lambda moved: _fit(timeline, moved), timeline, params, fit, ("prior_mean", "prior_sd", "tau")
     )
 
@@ -92,7 +92,7 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
     from ttt_cli.kernels.scores.glicko import filter_periods
 
     before_mean, before_variance, mean, variance = np.empty((4, timeline.n_nodes))
-    push, pull = np.zeros((2, timeline.n_nodes))
+    score, information = np.zeros((2, timeline.n_nodes))
     node_start, previous = timeline.node_start.copy(), timeline.previous.copy()
     game_start, *games = game_columns(timeline, advantage)
     drift_variance = params.tau**2 * timeline.gap_years
@@ -101,7 +101,7 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
             node_start[part], previous, drift_variance,
             game_start[part], *games,
             params.prior_mean, params.prior_sd**2,
-            before_mean, before_variance, mean, variance, push, pull,
+            before_mean, before_variance, mean, variance, score, information,
         )  # fmt: skip
     return Filter(mean, np.sqrt(variance), before_mean, np.sqrt(before_variance), params.tau, params.prior_sd)
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
-from ttt_cli.inference.differences import evidence_slopes
+from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.scores import deviations
@@ -61,9 +61,9 @@ fit: Final = one_pass(_fit)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    """The gradient of the log-evidence in every numeric parameter, by central differences."""
     keys = ("prior_mean", "prior_sd", "volatility", "volatility_change")
-    return evidence_slopes(lambda moved: _fit(timeline, moved), timeline, params, fit, keys)
+    return evidence_gradient(lambda moved: _fit(timeline, moved), timeline, params, fit, keys)
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filter, Filter]:
@@ -71,7 +71,7 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filte
 
     steps = STEPS_PER_YEAR[timeline.period]
     mean, variance, volatility = np.empty((3, timeline.n_nodes))
-    push, pull = np.zeros((2, timeline.n_nodes))
+    score, information = np.zeros((2, timeline.n_nodes))
     node_start, previous = timeline.node_start.copy(), timeline.previous.copy()
     game_start, *games = game_columns(timeline, advantage)
     idle = np.rint(timeline.gap_years * steps) - 1.0
@@ -80,7 +80,7 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filte
             node_start[part], previous, idle,
             game_start[part], *games,
             params.prior_mean, params.prior_sd**2, params.volatility, ELO_SCALE, params.volatility_change,
-            mean, variance, volatility, push, pull,
+            mean, variance, volatility, score, information,
         )  # fmt: skip
     drift = ELO_SCALE * math.sqrt(steps) * volatility
     prior = params.prior_mean, params.prior_sd

@@ -44,14 +44,14 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     margin = resolve_margin(params, timeline)
     games = _in_order(timeline, params)
 
-    def fit_at(advantage: float, near: Fit | None) -> Fit:  # noqa: ARG001
+    def fit_at(advantage: float, warm: Fit | None) -> Fit:  # noqa: ARG001
         return _filter(timeline, params, games, margin, advantage)
 
     return at_best_advantage(fit_at, params, None, colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    """The gradient of the log-evidence in every numeric parameter, by central differences."""
     games = _in_order(timeline, params)
 
     def evidence(key: str, value: float) -> float:

@@ -142,7 +142,7 @@ def fit_before(
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Slopes of the log-evidence in every numeric parameter, by central differences."""
+    """The gradient of the log-evidence in every numeric parameter, by central differences."""
 
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={key: value})

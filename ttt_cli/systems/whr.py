@@ -117,11 +117,11 @@ def fit(
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """Slopes of the log-evidence at a fit in the numeric parameters, per point (or unit of it); {} without evidence."""
+    """The gradient of the log-evidence at a fit, per point (or unit) of the numeric parameters; {} without evidence."""
     if math.isnan(fit.log_evidence):
         return {}
     history = _history(timeline, params, fit.params["draw_margin"])
-    slopes = history.slopes(fit.state["rating"])
+    slopes = history.gradient(fit.state["rating"])
     share = params.draw_probability or draw_share(timeline)
     return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
 

@@ -63,8 +63,8 @@ class History:
         covariance[later] = information.covariances(later, self._previous[later])
         return covariance
 
-    def slopes(self, rating: Array) -> dict[str, float]:
-        """Slopes of the log-evidence at its maximum `rating`, see `inference/bradley_terry/laplace.py`."""
+    def gradient(self, rating: Array) -> dict[str, float]:
+        """The gradient of the log-evidence at its maximum `rating`, see `inference/bradley_terry/laplace.py`."""
         self.posterior.at(rating)
         information = self.posterior.information()
         rows = self._comparisons

@@ -96,7 +96,7 @@ class JointSolver:
         filtered = self._p
 
         def factor(half: int) -> None:
-            for way in filters.inward[half]:
+            for way in filters.elimination[half]:
                 kernels.factor(
                     way, filters.chains, self.diagonal, filtered, self._scale, self._gain, self._gain_away
                 )
@@ -121,7 +121,7 @@ class JointSolver:
         return rz, math.fsum(self._slices.run(add))
 
     def _eliminate(self, beta: float, alpha: float, half: int) -> None:
-        for way in self.filters.inward[half]:
+        for way in self.filters.elimination[half]:
             self._kernels.eliminate(
                 *way[:4],
                 self._gain,
@@ -138,9 +138,9 @@ class JointSolver:
     def _substitute(self, half: int) -> float:
         return math.fsum(
             self._kernels.substitute(*way[:4], self._gain_away, self._scale, self._z, self._az)
-            for way in self.filters.outward[half]
+            for way in self.filters.substitution[half]
         )
 
     def _finish(self, beta: float, alpha: float, half: int) -> None:
-        for begin, end, *_ in self.filters.inward[half]:
+        for begin, end, *_ in self.filters.elimination[half]:
             self._kernels.finish(begin, end, beta, alpha, self._z, self._p, self.correction)

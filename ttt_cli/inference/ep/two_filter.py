@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 class TwoFilter:
     """`chains` and the ways of each half through its variables.
 
-    `inward[half]` are towards the middle, `outward[half]` from there: one for each quantity that a node has. `later`
-    are the variables just after the middle that have one before it.
+    `elimination[half]` are towards the middle, `substitution[half]` from there: one for each quantity that a node has.
+    `later` are the variables just after the middle that have one before it.
     """
 
     def __init__(self, chains: Chains, slices: Slices) -> None:
@@ -35,11 +35,13 @@ class TwoFilter:
         middle = slices.parts[len(slices) // 2].node if len(slices) > 1 else nodes
         firsts = range(0, len(chains.previous), nodes)
         spans = [(0, middle), (middle, nodes)][: min(len(slices), 2)]
-        self.inward = [
+        self.elimination = [
             [self._way(first + begin, first + end, half == 1) for first in firsts]
             for half, (begin, end) in enumerate(spans)
         ]
-        self.outward = [[self._way(way.begin, way.end, not way.back) for way in ways] for ways in self.inward]
+        self.substitution = [
+            [self._way(way.begin, way.end, not way.back) for way in ways] for ways in self.elimination
+        ]
         self.later = crossing(chains.previous, [(first, first + middle, first + nodes) for first in firsts])
 
     def _way(self, begin: int, end: int, back: bool) -> Way:
@@ -58,18 +60,18 @@ class TwoFilter:
 
     def run(self, task: Callable[[int], Result]) -> list[Result]:
         """Do a task for the number of each half, in a thread each."""
-        return side_by_side(len(self.inward), task)
+        return side_by_side(len(self.elimination), task)
 
     def smooth(self, messages: Messages) -> None:
         """All messages along the chains, exactly; on entry the marginals are the sites alone."""
         kernels, chains, marginal = self._kernels, self.chains, messages.marginal
 
         def eliminate(half: int) -> None:
-            for way in self.inward[half]:
+            for way in self.elimination[half]:
                 kernels.eliminate(way, chains, messages[half], marginal)
 
         def substitute(half: int) -> None:
-            for way in self.outward[half]:
+            for way in self.substitution[half]:
                 kernels.substitute(way, chains, messages[half], messages[1 - half], marginal)
 
         self.run(eliminate)

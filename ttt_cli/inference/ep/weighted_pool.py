@@ -157,7 +157,7 @@ class Pool:
             self._number, roster,
         )  # fmt: skip
         kept, roster = self._kept, roster[:players]
-        pool = PoolGames(*(column[:kept] for column in pool))
+        pool = PoolGames(pool.active[:kept], pool.ends[:kept], pool.decay[:kept])
         level = self._level[roster]
         inference = Inference(pool, self._games, self._rule, self._probit, level, self._solver.tol)
         if kept:
