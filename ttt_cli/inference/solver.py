@@ -69,7 +69,8 @@ def iterate(
     joint solution is added. Until three rates agree, and where changes have grown, more than twice of it is taken.
     Unless a fit is `warm`, its first change comes from nowhere and makes no rate, and the next `settling` rates alone
     tell too little. A `warm` fit starts where rates are near their last.
-    Where a pace goes round in circles the next slower one takes over; where plain sweeps do, nothing is left to try.
+    Where a pace goes round in circles the next slower one takes over; where plain sweeps do, or all that are
+    left could not go a tenth of the distance, nothing is left to try.
     Returns the status and (change, remaining error) per sweep.
     """
     trace: list[tuple[float, float]] = []
@@ -93,8 +94,11 @@ def iterate(
         if pace and since > PATIENCE + 1 and math.prod(rates[-PATIENCE:]) > STALLED**PATIENCE:
             pace, since = Pace(pace - 1), 0
         last = result.change
-        plain.append(result.change + result.distance if pace is Pace.PLAIN else math.inf)
+        plain.append(result.change if pace is Pace.PLAIN else math.inf)
+        within_reach = result.change * (solver.max_sweeps - len(trace))
         if min(plain[-CIRCLES:]) > 0.99 * min(plain[:-CIRCLES], default=math.inf):
+            break
+        if pace is Pace.PLAIN and within_reach < 0.1 * result.distance:
             break
     converged = remaining < solver.tol and skipped == 0
     return Status(converged, len(trace), remaining, skipped), tuple(trace)
