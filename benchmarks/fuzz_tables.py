@@ -1,8 +1,10 @@
 """Mutated tables through all readers, until one says what another does not, a row is lost, or time is up.
 
-CSV, TSV and JSON lines with columns of every kind are mutated at random: bytes flipped, pieces cut out, doubled, moved,
-traps put in. What pyarrow cuts has to say what the readers of the standard library say, in blocks cut anywhere; rows in
-have to be rows used and rows dropped, each told with its line; only errors that are meant for users may be raised.
+CSV, TSV and JSON lines with columns of every kind, written down here or put together of cells, keys and values of all
+kinds, are mutated at random: bytes flipped, pieces cut out, doubled, moved, traps put in. What pyarrow cuts has to say
+what the readers of the standard library say, in blocks cut anywhere, under limits of lines, rows, blocks and forms that
+are drawn anew each time; rows in have to be rows used and rows dropped, each told with its line; only errors that are
+meant for users may be raised.
 Equal seeds give equal inputs. What goes wrong is written to `fuzz-SEED-NUMBER.txt` and ends the run with exit code 1.
 """
 
@@ -15,8 +17,10 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -28,7 +32,7 @@ from ttt_cli.games.read import read_records  # noqa: E402
 from ttt_cli.games.records import games_of  # noqa: E402
 from ttt_cli.reading.batches import Batch, Table  # noqa: E402
 from ttt_cli.reading.decode import text_of  # noqa: E402
-from ttt_cli.reading.formats.tabular import object_lines  # noqa: E402
+from ttt_cli.reading.formats.tabular import arrow, lines, object_lines, rows, table_rows  # noqa: E402
 from ttt_cli.reading.formats.tabular.delimited import read_delimited  # noqa: E402
 from ttt_cli.reading.formats.tabular.jsonl import is_lined, read_jsonl  # noqa: E402
 from ttt_cli.reading.text import plain_blocks  # noqa: E402
@@ -60,6 +64,32 @@ TRAPS = (
     *(b"knight", b"2.10", b"mate", b"soft", b"1-0", b"0.5", b"1858", b"?", b"NN", b"odds", b"status", b"games"),
 )  # fmt: skip
 DATA = DataConfig(status={"soft": 0.0}, odds={"capped knight": 300.0})
+NAMES = (
+    "date",
+    "white",
+    "black",
+    "result",
+    "event",
+    "round",
+    "status",
+    "odds",
+    "weight",
+    "year",
+    "games",
+    "score",
+)
+CELLS = (
+    *("A", "B", "Morphy, Paul", 'A "B" C', "C;D", "two\nlines", "", "", " ", "1858", "1859-02-30", "1-0", "0-1", "*"),
+    *("1", "0.50", "é", "\udce9", "ﬁn", "\ufeff", "\u2028", "\x0b", "\x85", "\\", "'", "nan", "NULL", "\0", '"', '""'),
+    *("x" * 30, "x" * 90, "é" * 300),
+)  # fmt: skip
+VALUES = (
+    *('"A"', '"B"', '"C"', '"1858"', "1858", '"1-0"', '"0-1"', '""', "null", "true", "0.50", "1e5", "1e400", "-0"),
+    *("NaN", "-Infinity", "0123", "9" * 40, "9" * 5000, "[1, 2]", "[]", "{}", '{"white": "Z"}', "tru", "", "'A'"),
+    *('"A \\"B\\""', '"\\ud800"', '"\\ud83d\\ude00"', '"\\udc80"', '"\\u0000"', '"\\x"', '"tab\there"', '"é"'),
+    *('"\udce9"', '"\ufeff"', '"{"', '", "', '": "', '"}"', '"\x0b"', f'"{"x" * 90}"', '"two\nlines"', '"', "A"),
+)  # fmt: skip
+KEYS = ("event", "odds", "white", "x", "\\u0077hite", "é", "", "a b", "{", "\udce9")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +98,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    object_lines.ALIKE = 1  # a few lines are cut too
     corpus = [
         CSV,
         MATCHES,
@@ -80,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop = time.monotonic() + options.seconds
     inputs = refused = rows = 0
     while time.monotonic() < stop:
-        content = mutated(corpus, chance)
+        content = mutated(chance.choice((*corpus, table(chance), objects(chance))), chance)
         try:
             found = checked(content, chance)
         except Exception:
@@ -93,12 +122,66 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def mutated(corpus: Sequence[bytes], chance: random.Random) -> bytes:
-    """One of the corpus after a few mutations, most of them behind its first line, which tells the columns."""
-    whole = chance.choice(corpus)
+def table(chance: random.Random) -> bytes:
+    """A delimited table, header and rows of cells of every kind; some rows are none of it."""
+    names = chance.sample(NAMES[4:], chance.randrange(5)) + list(NAMES[:4])
+    chance.shuffle(names)
+    delimiter, wild = chance.choice(",,;\t|"), chance.choice((0.0, 0.0, 0.02, 0.2))
+
+    def cell(text: str) -> str:
+        doubled = text.replace('"', '""')
+        if chance.random() < wild:
+            return chance.choice(
+                (text, f'"{text}', f'{text}"', f'"{text}"', f' "{doubled}"', f'"{doubled}" ')
+            )
+        return f'"{doubled}"' if chance.random() < 0.3 or set(text) & set(f'"\n{delimiter}') else text
+
+    written = [names]
+    usual = chance.sample(CELLS, 12)
+    for _ in range(chance.choice((0, 1, 5, 40))):
+        width = len(names) + (chance.choice((-9, -1, 1, 3)) if chance.random() < wild else 0)
+        written.append(chance.choices(usual, k=max(0, width)))
+    end = chance.choice(("\n", "\n", "\r\n", "\r"))
+    text = end.join(delimiter.join(map(cell, row)) for row in written) + chance.choice((end, ""))
+    return chance.choice((b"", b"", b"\xef\xbb\xbf")) + text.encode("utf-8", "surrogateescape")
+
+
+def objects(chance: random.Random) -> bytes:
+    """JSON objects on lines, with values of every kind, keys twice or in other orders, and what is no object."""
+    wild = chance.choice((0.0, 0.0, 0.02, 0.2))
+    usual = chance.choices(VALUES[:14], k=12) + chance.choices(VALUES, k=chance.choice((0, 2, 8)))
+    names = list(NAMES[:4]) + chance.sample((*NAMES[4:], *KEYS), chance.randrange(5))
+
+    def between(mark: str) -> str:
+        odd = (" " + mark, mark + "\t", "", mark + mark, mark + "\x0b", "\n")
+        return chance.choice(odd) if chance.random() < wild / 5 else mark + spaces
+
+    written = []
+    for _ in range(chance.choice((1, 5, 40, 100))):
+        spaces = chance.choice(("", " "))
+        keys = chance.sample(names, chance.randint(3, len(names))) if chance.random() < wild else names
+        pairs = [f'"{key}"{between(":")}{chance.choice(usual)}' for key in keys]
+        text = "".join(between(",") * (place > 0) + pair for place, pair in enumerate(pairs))
+        odd = (
+            text,
+            "{" + text,
+            text + "}",
+            "[{" + text + "}]",
+            "{" + text + ",}",
+            "{" + text + "} {}",
+            "",
+            " \t",
+            "7",
+        )
+        written.append(chance.choice(odd) if chance.random() < wild else "{" + text + "}")
+    return "\n".join(written).encode("utf-8", "surrogateescape")
+
+
+def mutated(whole: bytes, chance: random.Random) -> bytes:
+    """It after a few mutations or none, most of them behind its first line, which tells the columns."""
     start = chance.randrange(max(1, len(whole) - 2000))
     content = bytearray(whole[:200] + whole[max(200, start) : start + 2000])
-    for _ in range(chance.randint(0, 6)):
+    for _ in range(chance.choice((0, 0, 1, 2, 6))):
         least = 0 if chance.random() < 0.1 else min(60, len(content))
         a, b = sorted(chance.randint(least, len(content)) for _ in range(2))
         b = min(b, a + chance.choice((1, 5, 40, 400)))
@@ -120,22 +203,53 @@ def mutated(corpus: Sequence[bytes], chance: random.Random) -> bytes:
 def checked(content: bytes, chance: random.Random) -> int | None:
     """How many rows there are, None when the file is refused; raises what should not be."""
     start = b"".join(plain_blocks([content], None, "x"))
-    for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
-        with by_the_standard_library():
-            expected = said(read, content, chance, 1 << 30)
-        for large in (1, 1 << 30):
-            found = said(read, content, chance, large)
-            assert found == expected, f"{read.__name__}: {found} is not {expected}"
-    try:
-        records = read_records([io.BytesIO(content)], DATA, on_unusable=lambda _: None)
-    except TttError:
-        return None
+    with limited(chance):
+        for read in (read_delimited, read_jsonl) if is_lined(start) else (read_delimited,):
+            with by_the_standard_library():
+                expected = said(read, content, chance, 1 << 30)
+            for large in (1, 1 << 30):
+                with in_blocks(chance):
+                    found = said(read, content, chance, large)
+                assert found == expected, f"{read.__name__}: {found} is not {expected}"
+        try:
+            records = read_records([io.BytesIO(content)], DATA, on_unusable=lambda _: None)
+        except TttError:
+            return None
     (file,) = records.files
     assert file.rows == len(records) == file.used + sum(file.dropped.values())
     dropped = [problem.line for problem in records.problems if problem.action == "dropped"]
     assert dropped == records.line[~records.used].tolist()
     assert set(games_of(records).source_line.tolist()) == set(records.line[records.used].tolist())
     return file.rows
+
+
+@contextmanager
+def limited(chance: random.Random) -> Iterator[None]:
+    """Other limits, on which it depends what is said."""
+    row_lines = chance.choice((2, 3, table_rows.ROW_LINES))
+    with ExitStack() as stack:
+        for module in (rows, table_rows):
+            stack.enter_context(patch.object(module, "ROW_LINES", row_lines))
+        stack.enter_context(patch.object(lines, "LINE_LIMIT", chance.choice((80, 300, 1 << 20, 1 << 20))))
+        stack.enter_context(patch.object(lines, "BLOCK", 80))
+        yield
+
+
+@contextmanager
+def in_blocks(chance: random.Random) -> Iterator[None]:
+    """Other limits, on which it depends what is left to the standard library, and where blocks end."""
+    drawn = (
+        (lines, "BLOCK", (1, 7, 80)),
+        (arrow, "BLOCK", (1, 300, 1000, 1 << 21)),
+        (rows, "_LONGEST", (10, 60, 1 << 16)),
+        (object_lines, "ALIKE", (1, 1, 3)),
+        (object_lines, "_MOST_QUOTES", (8, 400)),
+        (object_lines, "_MOST_FORMS", (1, 100)),
+    )
+    with ExitStack() as stack:
+        for module, name, choices in drawn:
+            stack.enter_context(patch.object(module, name, chance.choice(choices)))
+        yield
 
 
 def said(read: Callable[..., Table], content: bytes, chance: random.Random, large: int) -> object:

@@ -2,9 +2,9 @@
 
 The players of game k are `wk` and `bk`, its result and date follow from k. PGN has moves or none, tags in any order,
 some missing, blank lines anywhere; games of tags only are separated by blank lines, or by nothing in files without any
-blank lines. Tables and JSON have columns in any order, quoted or not, values missing, broken rows. A game may be
-rejected, it may have nothing of another game. Equal seeds give equal inputs. What goes wrong is written to
-`truth-SEED-NUMBER.txt` and ends the run with exit code 1.
+blank lines. Tables and JSON have columns in any order, quoted or not, values missing, broken rows, and are also read in
+blocks of a few lines. A game may be rejected, it may have nothing of another game. Equal seeds give equal inputs. What
+goes wrong is written to `truth-SEED-NUMBER.txt` and ends the run with exit code 1.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import TttError
-from ttt_cli.reading.batches import Batch
+from ttt_cli.reading.batches import Batch, Table
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
 from ttt_cli.reading.formats.pgn.scanner import Scanner
+from ttt_cli.reading.formats.tabular import arrow, lines, object_lines
 from ttt_cli.reading.formats.tabular.delimited import read_delimited
 from ttt_cli.reading.formats.tabular.jsonl import read_jsonl
 from ttt_cli.reading.text import plain_blocks
@@ -166,8 +168,22 @@ def _compiled(blocks: Iterable[bytes]) -> Iterator[Batch]:
     return CompiledScanner().scan(blocks)
 
 
-def _table(read: Callable[..., object], large: int) -> Callable[[Iterable[bytes]], Iterator[Batch]]:
-    return lambda blocks: read(blocks, _DATA, "x", large).batches  # type: ignore[attr-defined]
+def _table(read: Callable[..., Table]) -> Callable[[Iterable[bytes]], Iterator[Batch]]:
+    return lambda blocks: read(blocks, _DATA, "x").batches
+
+
+def _few_lines(read: Callable[..., Table]) -> Callable[[Iterable[bytes]], Iterator[Batch]]:
+    """Every few lines are a block, and lines that no other is like are cut by pyarrow too."""
+
+    def batches(blocks: Iterable[bytes]) -> Iterator[Batch]:
+        with (
+            patch.object(arrow, "BLOCK", 200),
+            patch.object(lines, "BLOCK", 50),
+            patch.object(object_lines, "ALIKE", 1),
+        ):
+            yield from read(blocks, _DATA, "x", 1).batches
+
+    return batches
 
 
 def plain_pgn_of(games: Sequence[Truth], chance: random.Random) -> str:
@@ -179,10 +195,10 @@ READERS: dict[str, tuple[Callable[..., str], Callable[[Iterator[bytes]], Iterato
     "PGN, scanner": (pgn_of, lambda blocks: Scanner().scan(blocks)),
     "PGN, compiled scanner": (pgn_of, _compiled),
     "PGN, python-chess": (plain_pgn_of, read_pgn_chess),
-    "table": (table_of, _table(read_delimited, 1 << 30)),
-    "table, large": (table_of, _table(read_delimited, 1)),
-    "JSON": (objects_of, _table(read_jsonl, 1 << 30)),
-    "JSON, large": (objects_of, _table(read_jsonl, 1)),
+    "table": (table_of, _table(read_delimited)),
+    "table, few lines at a time": (table_of, _few_lines(read_delimited)),
+    "JSON": (objects_of, _table(read_jsonl)),
+    "JSON, few lines at a time": (objects_of, _few_lines(read_jsonl)),
 }
 
 

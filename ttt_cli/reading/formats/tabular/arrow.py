@@ -18,6 +18,7 @@ from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, whole_lines
 from ttt_cli.reading.streams import DamagedInputError
 
 BLOCK: Final = 1 << 21  # bytes whose lines are cut at once
+LINES: Final = 1 << 17  # the same in lines, each of which may be rejected
 MARK: Final = 0xEF  # begins the byte order mark, which pyarrow passes over
 _TEXT: Final = pa.dictionary(pa.int32(), pa.binary())
 
@@ -27,20 +28,21 @@ Rows = tuple[
 
 
 def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
-    """As `whole_lines`, BLOCK bytes or a little more at a time; what came before damage is handed on too."""
+    """As `whole_lines`, BLOCK bytes or LINES or a little more at a time; what came before damage is handed on too."""
     waiting: list[bytes] = []
-    size = 0
+    size = count = 0
     try:
         for lines in whole_lines(blocks):
             apart = lines.long or lines.final
-            if waiting and (apart or size >= BLOCK):
+            if waiting and (apart or size >= BLOCK or count >= LINES):
                 yield Lines(b"".join(waiting))
-                waiting, size = [], 0
+                waiting, size, count = [], 0, 0
             if apart:
                 yield lines
             else:
                 waiting.append(lines.data)
                 size += len(lines.data)
+                count += lines.data.count(b"\n")
     except DamagedInputError:
         yield Lines(b"".join(waiting))
         raise
@@ -70,7 +72,7 @@ def cut(
                 column_types=dict.fromkeys(kept, _TEXT), include_columns=kept, check_utf8=False
             ),
         )
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowCancelled):  # cancelled: a signal came whose handler lets work go on
         return None
     return [_column(column) for column in table.columns] if len(table) == chosen.sum() else None
 
