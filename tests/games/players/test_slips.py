@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ttt_cli.games.players import slips
+from ttt_cli.games.players.look_alikes import look_alikes
 from ttt_cli.games.players.similar import one_apart
 from ttt_cli.games.players.slips import neighbour_words
 
@@ -45,3 +48,15 @@ def test_words_that_have_nothing_in_common_are_not_among_them() -> None:
 def test_very_many_like_words_are_looked_at_in_part() -> None:
     words = [chr(1000 + i) + "asimov" for i in range(1000)]
     assert len(words) * 50 < len(list(neighbour_words(words))) <= len(words) * 100
+
+
+def test_pairs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [f"{number:04d}" for number in range(2000)]
+    everything = len(list(neighbour_words(words)))
+    monkeypatch.setattr(slips, "_MOST_PAIRS", 10_000)
+    assert 10_000 < len(list(neighbour_words(words))) < min(everything, 10_000 + 5 * len(words))
+
+
+def test_numbered_names_are_not_slips_of_each_other() -> None:
+    assert not look_alikes(["Player 000123", "Player 000124", "Player 000125"]).pairs
+    assert look_alikes(["Robert Player", "Robert Playar"]).pairs

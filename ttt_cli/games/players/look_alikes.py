@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, combinations_with_replacement, product
@@ -15,6 +16,7 @@ from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.players.similar import LONG, Parts, likeness, one_apart, parts_of_key, slipped
 from ttt_cli.games.players.slips import neighbour_words
 
+_NUMBERED: Final = re.compile(r"\d")  # such names differ by a letter because they are numbered
 MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
 
 _Initials = dict[
@@ -79,7 +81,8 @@ def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int
                 yield len(numbers) * (len(numbers) - 1) // 2, numbers, numbers
             if alone:
                 yield len(alone) * len(numbers), alone, numbers
-    for one, other in _slips([surname for surname in surnames if len(surname) >= LONG]):
+    words = [surname for surname in surnames if len(surname) >= LONG and not _NUMBERED.search(surname)]
+    for one, other in _slips(words):
         for initial in surnames[one].keys() & surnames[other].keys() - {""}:
             ours, theirs = surnames[one][initial], surnames[other][initial]
             yield len(ours) * len(theirs), ours, theirs

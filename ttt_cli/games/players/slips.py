@@ -13,6 +13,9 @@ Hashes = NDArray[np.uint64]
 _BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse among numbers of 64 bits
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
 _MOST_ALIKE: Final = 100  # words that have the same rest; of more not all pairs are looked at
+_MOST_PAIRS: Final = (
+    2_000_000  # more are looked at only of words next to each other in the order of their numbers
+)
 
 
 def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -30,7 +33,7 @@ def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     found = [np.zeros((0, 2), np.int32)]
     for apart in range(1, min(_MOST_ALIKE, len(rests))):
         same = np.flatnonzero(rests[apart:] == rests[:-apart])
-        if not len(same):
+        if not len(same) or sum(map(len, found)) > _MOST_PAIRS:
             break
         found.append(np.stack([owners[same], owners[same + apart]], axis=1))
     yield from map(tuple, np.unique(np.concatenate(found), axis=0).tolist())
