@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from ttt_cli.processes import interruptible
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.columns import make_batch
@@ -64,17 +65,22 @@ def cut(
     if not lines:
         return [Column(np.zeros(0, np.int32), ByteStrings.of(())) for _ in used]
     try:
-        table = csv.read_csv(
-            pa.py_buffer(lines),
-            csv.ReadOptions(use_threads=False, column_names=names, block_size=len(lines) + 1),
-            csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
-            csv.ConvertOptions(
-                column_types=dict.fromkeys(kept, _TEXT), include_columns=kept, check_utf8=False
-            ),
-        )
-    except (pa.ArrowInvalid, pa.ArrowCancelled):  # cancelled: a signal came whose handler lets work go on
+        table = interruptible(lambda: _table(lines, names, kept, delimiter, quotes=quotes))
+    except pa.ArrowInvalid:
         return None
     return [_column(column) for column in table.columns] if len(table) == chosen.sum() else None
+
+
+def _table(
+    lines: bytes, names: Sequence[str], kept: Sequence[str], delimiter: str, *, quotes: bool
+) -> pa.Table:
+    """Called apart from the main thread, where pyarrow takes signals for itself and loses some."""
+    return csv.read_csv(
+        pa.py_buffer(lines),
+        csv.ReadOptions(use_threads=False, column_names=names, block_size=len(lines) + 1),
+        csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
+        csv.ConvertOptions(column_types=dict.fromkeys(kept, _TEXT), include_columns=kept, check_utf8=False),
+    )
 
 
 def _column(column: pa.ChunkedArray) -> Column[bytes]:
