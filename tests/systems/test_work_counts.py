@@ -34,14 +34,14 @@ SPARE = 1 << 16  # bytes that do not depend on the games
 # History to model to (sweeps, passes over the periods, steps of the joint solution).
 # TTT-D passes over the nodes without their games, too, to normalise its evidence.
 MOST = {
-    "classics": {"ttt": (3, 6, 60), "ttt-d": (6, 30, 132)},
-    "weak ties": {"ttt": (3, 6, 42), "ttt-d": (5, 24, 70)},
-    "many nodes": {"ttt": (3, 6, 32), "ttt-d": (5, 26, 66)},
-    "many games": {"ttt": (3, 6, 48), "ttt-d": (5, 18, 86)},
+    "classics": {"ttt": (3, 6, 60), "ttt-d": (6, 24, 122)},
+    "weak ties": {"ttt": (4, 8, 42), "ttt-d": (4, 18, 60)},
+    "many nodes": {"ttt": (4, 8, 32), "ttt-d": (5, 20, 56)},
+    "many games": {"ttt": (3, 6, 48), "ttt-d": (4, 14, 86)},
 }
 PER_GAME = {"ttt": 70, "ttt-d": 70}  # bytes, while equal games are merged
 PER_PAIR = {"ttt": 84, "ttt-d": 136}  # bytes of the fit that follows
-PER_NODE = {"ttt": 200, "ttt-d": 750}
+PER_NODE = {"ttt": 216, "ttt-d": 750}
 CASES = [(name, model) for name in MOST for model in SWEEP]
 
 
