@@ -187,7 +187,9 @@ def test_a_start_near_by_saves_sweeps_and_changes_nothing():
     again = ttt.fit(timeline, ttt.Params(beta=410), solver, start=cold)
     assert np.abs(warm.mean - cold.mean).max() < 2e-6
     rough = SolverConfig(tol=0.01)
-    near = ttt.fit(timeline, ttt.Params(beta=410), rough, start=ttt.fit(timeline, ttt.Params(beta=400), rough))
+    near = ttt.fit(
+        timeline, ttt.Params(beta=410), rough, start=ttt.fit(timeline, ttt.Params(beta=400), rough)
+    )
     assert near.status.sweeps < ttt.fit(timeline, ttt.Params(beta=410), rough).status.sweeps
     assert warm.status.sweeps <= cold.status.sweeps
     assert again.status.sweeps <= 2

@@ -98,7 +98,7 @@ def iterate(
         within_reach = result.change * (solver.max_sweeps - len(trace))
         if min(plain[-CIRCLES:]) > 0.99 * min(plain[:-CIRCLES], default=math.inf):
             break
-        if pace is Pace.PLAIN and within_reach < 0.1 * result.distance:
+        if len(plain) > CIRCLES and within_reach < 0.1 * result.distance:
             break
     converged = remaining < solver.tol and skipped == 0
     return Status(converged, len(trace), remaining, skipped), tuple(trace)
