@@ -68,7 +68,8 @@ def unfinished(name: str, module, timeline, params, fit) -> list[str]:
     chances = module.predict(fit.params, ends, {key: column[::-1] for key, column in ends.items()})
     if not (chances > -1e-12).all() or not np.allclose(chances.sum(axis=1), 1.0):
         found.append("predictions")
-    if fit.status.converged and not all(map(math.isfinite, module.gradient(timeline, params, fit).values())):
+    gradient = module.gradient(timeline, params, fit) if hasattr(module, "gradient") else {}
+    if fit.status.converged and not all(map(math.isfinite, gradient.values())):
         found.append("gradient")
     return found
 
