@@ -19,7 +19,7 @@ from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, whole_lines
 from ttt_cli.reading.streams import DamagedInputError
 
 BLOCK: Final = 1 << 21  # bytes whose lines are cut at once
-LINES: Final = 1 << 17  # the same in lines, each of which may be rejected
+LINES: Final = 1 << 16  # the same in lines, each of which may be rejected
 MARK: Final = 0xEF  # begins the byte order mark, which pyarrow passes over
 _TEXT: Final = pa.dictionary(pa.int32(), pa.binary())
 
