@@ -13,7 +13,7 @@ from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.games.extend import Extended
-from ttt_cli.runs import store
+from ttt_cli.runs import fill
 from ttt_cli.runs.run import Run
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import Resolved
@@ -182,7 +182,7 @@ def test_whatever_stops_an_update_leaves_the_run(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    for module, function in ((ttt, "fit"), (store, "describe")):
+    for module, function in ((ttt, "fit"), (fill, "describe")):
         with monkeypatch.context() as patch:
             patch.setattr(module, function, stop)
             with pytest.raises(KeyboardInterrupt):

@@ -10,7 +10,7 @@ from tests.support.laid_out import histories
 from ttt_cli.errors import RunError
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Line
-from ttt_cli.runs import store
+from ttt_cli.runs import fill
 from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import memory_run, open_run
@@ -165,7 +165,7 @@ def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(store, "describe", broken)
+    monkeypatch.setattr(fill, "describe", broken)
     with pytest.raises(error):
         write_small_run(place)
     assert list(tmp_path.iterdir()) == [place]

@@ -1,0 +1,104 @@
+"""The tables of a run from games and their fit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ttt_cli import __version__
+from ttt_cli.fitted import Fit, by_player, spans
+from ttt_cli.games.table import Games
+from ttt_cli.reading.reports import ReadReport
+from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, span_columns, texts
+from ttt_cli.runs.evidence import INSERT, EvidencePoint
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
+from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from ttt_cli.config.schema import Config
+
+
+def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
+    """Create and fill all tables of a run in an empty database."""
+    whole = bool((games.weight % 1 == 0).all())
+    connection.execute(definitions(list(fit.chains), timeline.period, whole=whole))
+    labels, names = Labels(timeline), texts(games.players)
+    ids = np.arange(len(games.players), dtype=np.int32)
+    _insert(connection, "names", {"id": ids, "player": names})
+    _insert(connection, "periods", {"period_number": labels.numbers, "period": labels.texts})
+    _insert_report(connection, games.report)
+    _insert(connection, "game_rows", game_columns(games, timeline))
+    all_spans = spans(timeline, fit, by_player(timeline))
+    _insert(connection, "spans", span_columns(names, all_spans))
+    _insert(connection, "players", player_columns(games, all_spans, labels))
+    meta = describe(games, timeline, fit, config)
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
+    connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
+
+
+def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunMeta:
+    """What the run will say about itself."""
+    return RunMeta(
+        format=FORMAT,
+        version=__version__,
+        created=datetime.now(UTC).isoformat(timespec="microseconds"),
+        model=fit.model,
+        kind=fit.kind,
+        period=timeline.period,
+        config=config.model_dump(mode="json"),
+        params=fit.params,
+        log_evidence=float(fit.log_evidence),
+        leave_one_out=float(fit.leave_one_out),
+        elo_unit=float(fit.elo_unit),
+        converged=bool(fit.status.converged),
+        sweeps=int(fit.status.sweeps),
+        remaining_error=float(fit.status.remaining_error),
+        skipped_sites=int(fit.status.skipped_sites),
+        trace=tuple((float(change), float(error)) for change, error in fit.trace),
+        games=len(games),
+        weight=float(games.weight.sum()),
+        draw_share=games.draw_share,
+        nodes=timeline.n_nodes,
+        players=len(games.players),
+        first=timeline.label(int(timeline.periods[0])) if len(games) else "",
+        last=timeline.label(int(timeline.periods[-1])) if len(games) else "",
+        notes=fit.notes,
+    )
+
+
+def _insert(connection: DuckDBPyConnection, table: str, columns: Columns) -> None:
+    """Fill a table from columns in its order; NaN becomes NULL."""
+    lacking = [
+        name for name, column in columns.items() if column.dtype == np.float64 and np.isnan(column).any()
+    ]
+    parts = ", ".join(f'if(isnan("{name}"), NULL, "{name}") AS "{name}"' for name in lacking)
+    connection.register("incoming", columns)
+    connection.execute(f"INSERT INTO {table} SELECT *{f' REPLACE ({parts})' if parts else ''} FROM incoming")
+    connection.unregister("incoming")
+
+
+def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
+    files = list(enumerate(report.files))
+    aliases = [] if report.aliases is None else [report.aliases]
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "inputs": [
+            *((f.path, f.kind, f.digest, f.size, f.rows, f.used) for f in report.files),
+            *((f.path, ALIASES, f.digest, f.size, 0, 0) for f in aliases),
+        ],
+        "dropped": [(f.path, why, n, number) for number, f in files for why, n in f.dropped.items()],
+        "noticed": [(f.path, what, n, number) for number, f in files for what, n in f.noticed.items()],
+        "problems": [(p.file, p.line, p.reason, p.detail, p.action) for p in report.problems],
+    }
+    for table, values in rows.items():
+        if values:
+            columns = {f"c{i}": _column(list(column)) for i, column in enumerate(zip(*values, strict=True))}
+            _insert(connection, table, columns)
+
+
+def _column(values: list[Any]) -> Any:
+    return texts(values) if isinstance(values[0], str) else np.array(values, dtype=np.int64)
