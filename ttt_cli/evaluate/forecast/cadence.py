@@ -9,7 +9,7 @@ from ttt_cli.evaluate.forecast.evaluation import System
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
-MOST: Final = 100_000_000  # games that all fits of a system may go through: one to five minutes of work
+MOST: Final = 40_000_000  # games that all fits of a system may go through: one to three minutes of work
 MOST_TUNING: Final = 30_000_000  # and in tuning, where they go through them more than once
 SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
 
