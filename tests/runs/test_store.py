@@ -247,7 +247,7 @@ def test_players_without_games_are_kept() -> None:
 def test_notes_of_the_model_are_kept_and_runs_without_them_have_none() -> None:
     games = games_of(RECORDS)
     timeline = build_timeline(games)
-    noted = replace(fit_of(timeline), notes=("two players left out: A; B", "Ö"))
+    noted = replace(fit_of(timeline), notes=("two players left out: A; B", "Ö"), leave_one_out=-3.5)
     meta = memory_run(games, timeline, noted, CONFIG).meta
     assert meta.notes == noted.notes
     rows = [(key, value) for key, value in meta.to_rows() if key != "notes"]
