@@ -33,7 +33,7 @@ def test_as_few_months_as_the_games_allow(monkeypatch: pytest.MonkeyPatch, most:
 
 
 def test_more_sets_of_parameters_mean_fewer_fits_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cadence, "MOST_TUNING", 8520)
+    monkeypatch.setattr(cadence, "MOST", 8520)
     assert affordable_every(timeline(), 24, sets=3) == 3
 
 

@@ -9,22 +9,20 @@ from ttt_cli.evaluate.forecast.evaluation import System
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
-MOST: Final = 40_000_000  # games that all fits of a system may go through: one to three minutes of work
-MOST_TUNING: Final = 30_000_000  # and in tuning, where they go through them more than once
+MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
 SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
 
 
 def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
-    """After how many periods to refit: as few as let all fits go through so many games, but no more than a year's.
+    """After how many periods to refit: as few as let all fits go through `MOST` games, but no more than a year's.
 
-    The periods from that at index `first` on are predicted, with so many sets of parameters: more than one when these
-    are tuned. The games alone decide, not the clock, so that results can be repeated.
+    The periods from that at index `first` on are predicted, with so many sets of parameters. The games alone decide,
+    not the clock, so that results can be repeated.
     """
-    most = MOST if sets == 1 else MOST_TUNING
     seen = timeline.game_start[first:-1]
     year = STEPS_PER_YEAR[timeline.period]
     steps = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
-    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= most)
+    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= MOST)
     return next(affordable, steps[-1])
 
 
