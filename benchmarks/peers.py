@@ -105,9 +105,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def environment(place: Path | None) -> tuple[Path, set[str]]:
     """The interpreter that has the packages, and those that it could not be given."""
-    from platformdirs import user_cache_path
-
-    folder = place or user_cache_path("ttt") / "peers"
+    folder = place or Path.home() / ".cache" / "ttt" / "peers"
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not python.exists():
         print(f"making {folder}", file=sys.stderr)

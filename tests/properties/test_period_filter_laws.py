@@ -6,23 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import fit_rows, make_games
+from tests.support.strategies import game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems.registry import load
 from ttt_cli.timeline import build_timeline
 
 MODELS = ("glicko", "glicko2", "chessmetrics")
 SOLVER = SolverConfig(tol=1e-4)
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1906),
-        st.permutations("abcde").map(lambda p: (p[0], p[1])),
-        st.integers(0, 2),
-        st.sampled_from((1.0, 2.0)),
-        st.sampled_from((0.0, 150.0)),
-    ).map(lambda row: (row[0], *row[1], *row[2:])),
-    min_size=1,
-    max_size=15,
-)
+games = game_rows(1906, "abcde", (1.0, 2.0), (0.0, 150.0), 15)
 few = settings(max_examples=12)
 
 

@@ -13,6 +13,7 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Walk
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
+from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.runs.store import write_run
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -26,6 +27,15 @@ RECORDS: tuple[Record, ...] = (
     ("1858-12-27", "Anderssen, Adolf", "Morphy, Paul", "1-0"),
     ("1861", "Anderssen, Adolf", "Paulsen, Louis", "0-1"),
     ("1862", "Paulsen, Louis", "Anderssen, Adolf", "1/2-1/2"),
+)
+# Players with years without games.
+GAPS: tuple[Record, ...] = (
+    ("1850", "A", "B", "1-0"),
+    ("1851", "A", "C", "1-0"),
+    ("1853", "B", "C", "1-0"),
+    ("1856", "A", "C", "0-1"),
+    ("1857", "B", "D", "0-1"),
+    ("1859", "D", "C", "1/2-1/2"),
 )
 NO_REPORT = ReadReport()
 REPORT = ReadReport(
@@ -110,6 +120,13 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
         write()
         _WRITTEN[key] = path.read_bytes()
     return path
+
+
+def monthly_run() -> Run:
+    """A run of RECORDS by months, in memory."""
+    games = games_of(RECORDS)
+    timeline = build_timeline(games, "month")
+    return memory_run(games, timeline, fit_of(timeline), CONFIG)
 
 
 def _day(text: str) -> tuple[int, int]:

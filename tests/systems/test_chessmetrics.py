@@ -5,26 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
 from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.strategies import game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import chessmetrics as model
 from ttt_cli.timeline import build_timeline
 
 FORMULA = {"points": 850, "near": 4, "far": 3, "reference": 2300, "window": 4}
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1908),
-        st.permutations("abcde").map(lambda p: (p[0], p[1])),
-        st.integers(0, 2),
-        st.sampled_from((1.0, 1.0, 0.5, 30.0)),
-        st.sampled_from((0.0, 0.0, 120.0)),
-    ).map(lambda row: (row[0], *row[1], *row[2:])),
-    min_size=1,
-    max_size=20,
-)
+games = game_rows(1908, "abcde", (1.0, 1.0, 0.5, 30.0), (0.0, 0.0, 120.0))
 PLAIN = [
     (1900, "a", "b", 2),
     (1900, "b", "c", 1),

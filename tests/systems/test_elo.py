@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.strategies import by_year, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast.predict import known_before
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
@@ -22,17 +23,7 @@ ROWS = [
 ]  # fmt: skip
 WORLD = {"draw_margin": 100}
 
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1905),
-        st.permutations("abcd").map(lambda p: (p[0], p[1])),
-        st.integers(0, 2),
-        st.integers(1, 3),
-        st.sampled_from([0.0, -180.0, 90.0]),
-    ).map(lambda row: (row[0], *row[1], row[2], float(row[3]), row[4])),
-    min_size=1,
-    max_size=25,
-).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+games = game_rows(1905, "abcd", (1.0, 2.0, 3.0), (0.0, -180.0, 90.0), 25).map(by_year)
 laws = settings(max_examples=40)
 
 

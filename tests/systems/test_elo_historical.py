@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.reference.elo_historical_plain import ratings
 from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.strategies import by_year, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast.predict import known_before
 from ttt_cli.histories import Line
@@ -20,17 +21,7 @@ BUSY = [
     (1908, "d", "e", 2), (1911, "a", "d", 1), (1911, "e", "f", 2), (1930, "g", "h", 2), (1931, "h", "a", 1),
 ]  # fmt: skip
 
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1917),
-        st.permutations("abcde").map(lambda p: (p[0], p[1])),
-        st.integers(0, 2),
-        st.sampled_from([1.0, 2.0, 0.5]),
-        st.sampled_from([0.0, -180.0, 90.0]),
-    ).map(lambda row: (row[0], *row[1], *row[2:])),
-    min_size=1,
-    max_size=14,
-).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+games = game_rows(1917, "abcde", (1.0, 2.0, 0.5), (0.0, -180.0, 90.0), 14).map(by_year)
 
 
 def means(timeline, fit):

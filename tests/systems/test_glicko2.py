@@ -10,20 +10,11 @@ from hypothesis import strategies as st
 from tests.reference.glicko_plain import UNIT, glicko2
 from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.laid_out import histories
+from tests.support.strategies import game_rows
 from ttt_cli.systems import glicko2 as model
 from ttt_cli.timeline import build_timeline
 
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1906),
-        st.permutations("abcd").map(lambda p: (p[0], p[1])),
-        st.integers(0, 2),
-        st.sampled_from((1.0, 1.0, 0.5, 3.0)),
-        st.sampled_from((0.0, 0.0, 120.0)),
-    ).map(lambda row: (row[0], *row[1], *row[2:])),
-    min_size=1,
-    max_size=20,
-)
+games = game_rows(1906, "abcd", (1.0, 1.0, 0.5, 3.0), (0.0, 0.0, 120.0))
 PLAIN = [
     (1900, "a", "b", 2),
     (1900, "b", "c", 1),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
 from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.strategies import by_year, game_rows
 from ttt_cli.evaluate.forecast.predict import known_before
 from ttt_cli.histories import Line
 from ttt_cli.systems import spinrad
@@ -19,17 +20,7 @@ ROWS = [
     (1901, "a", "b", 0), (1901, "c", "b", 2), (1903, "a", "c", 1), (1903, "d", "a", 2),
 ]  # fmt: skip
 
-games = st.lists(
-    st.tuples(
-        st.integers(1900, 1905),
-        st.permutations("abcd").map(lambda p: (p[0], p[1])),
-        st.integers(0, 2),
-        st.integers(1, 3),
-        st.sampled_from([0.0, -180.0, 90.0]),
-    ).map(lambda row: (row[0], *row[1], row[2], float(row[3]), row[4])),
-    min_size=1,
-    max_size=20,
-).map(lambda rows: sorted(rows, key=lambda row: row[0]))
+games = game_rows(1905, "abcd", (1.0, 2.0, 3.0), (0.0, -180.0, 90.0)).map(by_year)
 laws = settings(max_examples=40)
 WORLD = {"draw_margin": 100}
 

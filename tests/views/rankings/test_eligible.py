@@ -7,9 +7,8 @@ from itertools import permutations
 import pytest
 
 from tests.support.builders import fit_rows, make_games
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
+from tests.support.handmade import CONFIG, GAPS, monthly_run
 from ttt_cli.runs.run import Run, memory_run
-from ttt_cli.timeline import build_timeline
 from ttt_cli.views.rankings.eligible import (
     ACTIVE_YEARS,
     ENOUGH,
@@ -22,25 +21,10 @@ from ttt_cli.views.rankings.eligible import (
 )
 from ttt_cli.views.rankings.top import ranking
 
-GAPS = (
-    ("1850", "A", "B", "1-0"),
-    ("1851", "A", "C", "1-0"),
-    ("1853", "B", "C", "1-0"),
-    ("1856", "A", "C", "0-1"),
-    ("1857", "B", "D", "0-1"),
-    ("1859", "D", "C", "1/2-1/2"),
-)
-
 
 @pytest.fixture
 def run(small_run: Callable[..., Run]) -> Run:
     return small_run(*GAPS)
-
-
-def monthly() -> Run:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games, "month")
-    return memory_run(games, timeline, fit_of(timeline), CONFIG)
 
 
 def names(run: Run, limits: Eligible, year: int) -> list[str]:
@@ -74,8 +58,8 @@ def test_many_periods_are_every_one_by_itself(run: Run, limits: Eligible) -> Non
 
 def test_years_are_steps_of_the_run(run: Run) -> None:
     assert steps(run, 2) == 2
-    assert steps(monthly(), 2) == 24
-    assert steps(monthly(), 0.5) == 6
+    assert steps(monthly_run(), 2) == 24
+    assert steps(monthly_run(), 0.5) == 6
 
 
 def test_limits_in_words() -> None:

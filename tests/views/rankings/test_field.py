@@ -2,31 +2,15 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
+from tests.support.handmade import GAPS, monthly_run
 from ttt_cli.errors import LookupFailed
-from ttt_cli.runs.run import Run, memory_run
-from ttt_cli.timeline import build_timeline
+from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.field import find_period
-
-GAPS = (
-    ("1850", "A", "B", "1-0"),
-    ("1851", "A", "C", "1-0"),
-    ("1853", "B", "C", "1-0"),
-    ("1856", "A", "C", "0-1"),
-    ("1857", "B", "D", "0-1"),
-    ("1859", "D", "C", "1/2-1/2"),
-)
 
 
 @pytest.fixture
 def run(small_run: Callable[..., Run]) -> Run:
     return small_run(*GAPS)
-
-
-def monthly() -> Run:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games, "month")
-    return memory_run(games, timeline, fit_of(timeline), CONFIG)
 
 
 def test_the_last_period_is_meant_by_default(run: Run) -> None:
@@ -35,7 +19,7 @@ def test_the_last_period_is_meant_by_default(run: Run) -> None:
 
 
 def test_a_label_may_be_cut_short_or_finer() -> None:
-    months = monthly()
+    months = monthly_run()
     assert find_period(months, "1858")[0] == "1858-12"
     assert find_period(months, "1858-08")[0] == "1858-08"
     assert find_period(months, "1858-08-20")[0] == "1858-08"

@@ -2,7 +2,7 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.support.handmade import CONFIG, fit_of, games_of
+from tests.support.handmade import CONFIG, GAPS, fit_of, games_of
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.timeline import build_timeline
@@ -12,14 +12,6 @@ from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
 from ttt_cli.views.rankings.top import best_years, peaks, ranking
 
-GAPS = (
-    ("1850", "A", "B", "1-0"),
-    ("1851", "A", "C", "1-0"),
-    ("1853", "B", "C", "1-0"),
-    ("1856", "A", "C", "0-1"),
-    ("1857", "B", "D", "0-1"),
-    ("1859", "D", "C", "1/2-1/2"),
-)
 SKILLS = {
     ("A", 1850): 1500, ("A", 1851): 1600, ("A", 1856): 1500, ("B", 1850): 1400, ("B", 1853): 1700,
     ("B", 1857): 1450, ("C", 1851): 1200, ("C", 1853): 1300, ("C", 1856): 1620, ("C", 1859): 1300,
