@@ -28,34 +28,34 @@ class Bridge(NamedTuple):
     centre: float = np.nan
 
 
-def idle_walk(drift: Array) -> Bridge:
-    """A year in which nothing is learned: the mean stays, the variance grows by `drift` squared; shape (nodes,)."""
-    still = np.zeros(len(drift))
-    return Bridge(still, drift**2, still)
+def idle_walk(drift: Array, growth: float = 0.0) -> Bridge:
+    """A year in which nothing is learned: the mean grows so much, the variance by `drift` squared; shape (nodes,)."""
+    return Bridge(np.full(len(drift), growth), drift**2, np.zeros(len(drift)))
 
 
 @dataclass(frozen=True)
 class Walk:
     """A smoothed Gaussian random walk: what is believed at each node given all games; arrays of shape (nodes,).
 
-    `covariance` is that with the player's node before (of no meaning at the first), `drift` the sd of the change over
-    one year.
+    `covariance` is that with the player's node before (of no meaning at the first), `growth` and `drift` mean and sd of
+    the change over one year (the drift one number, or one per node: that after it).
     """
 
     mean: Array
     sd: Array
     covariance: Array
-    drift: float
+    drift: float | Array
+    growth: float = 0.0
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
         """What is believed between two uncertain ends, so many years apart."""
-        walked = self.drift**2 * years
+        walked = np.broadcast_to(self.drift, self.mean.shape)[earlier] ** 2 * years
         change = bridge_of_walk(self.sd[earlier], self.sd[later], self.covariance[later], walked)
         return Bridge(self.mean[later] - self.mean[earlier], *change)
 
     def onward(self, last: Nodes) -> Bridge:
         """A year after the last nodes of players."""
-        return idle_walk(np.full(len(last), self.drift))
+        return idle_walk(np.broadcast_to(self.drift, self.mean.shape)[last], self.growth)
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Line:
 class Filter:
     """What is believed at each node after its games and those before; arrays of shape (nodes,).
 
-    `before_mean`, `before_sd`: before the node's own games. An idle player keeps the mean while the variance grows by
-    `drift` squared a year (one number, or one per node: the drift after it), the sd to no more than `ceiling`.
+    `before_mean`, `before_sd`: before the node's own games. In an idle year the mean grows by `growth` and the variance
+    by `drift` squared (one number, or one per node: the drift after it), the sd to no more than `ceiling`.
     `sd` is NaN in a system without uncertainty.
     """
 
@@ -90,15 +90,17 @@ class Filter:
     before_sd: Array
     drift: float | Array
     ceiling: float = np.inf
+    growth: float = 0.0
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:  # noqa: ARG002
         """The way from the earlier ends, which knows nothing of the later."""
         year = Filter.onward(self, earlier)
-        return year._replace(rise=year.rise * years)
+        return year._replace(slope=year.slope * years, rise=year.rise * years)
 
     def onward(self, last: Nodes) -> Bridge:
         """A year after nodes, of whose player nothing later is known."""
-        return idle_walk(np.broadcast_to(self.drift, self.mean.shape)[last])._replace(most=self.ceiling)
+        year = idle_walk(np.broadcast_to(self.drift, self.mean.shape)[last], self.growth)
+        return year._replace(most=self.ceiling)
 
 
 Chain = Walk | Line | Filter

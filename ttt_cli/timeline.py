@@ -92,28 +92,29 @@ _GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
     """Lay out games in time steps. With `auto` colours are known, unless the winner is always named first."""
-    from ttt_cli.kernels.layout import find_nodes, lay_out, sort_nodes
+    from ttt_cli.kernels.layout import Nodes, find_nodes, lay_out, sort_nodes
 
     periods, game_start = _runs(games.date, period)
     players, ends = len(games.players), (game_start, games.white, games.black)
     node_start, found = np.empty(len(periods) + 1, np.int64), np.empty(2 * len(games), np.int32)
     find_nodes(*ends, np.full(players, -1, np.int32), node_start, found)
     nodes = int(node_start[-1])
-    node_player, node_period, previous, following = np.empty((4, nodes), np.int32)
-    sort_nodes(node_start, found, np.zeros(players, np.int32), previous, node_player)
-    node_games, gap_years = np.empty((2, nodes))
+    player, number, previous, following = np.empty((4, nodes), np.int32)
+    sort_nodes(node_start, found, np.zeros(players, np.int32), previous, player)
+    count, gap_years = np.empty((2, nodes))
+    laid = Nodes(player, number, count, previous, following, gap_years)
     game_white, game_black = np.empty((2, len(games)), np.int32)
     lay_out(
-        periods, STEPS_PER_YEAR[period], *ends, games.weight, node_start, node_player, np.full(players, -1, np.int32),
-        node_period, node_games, previous, following, gap_years, game_white, game_black,
+        periods, STEPS_PER_YEAR[period], *ends, games.weight, node_start, np.full(players, -1, np.int32), laid,
+        game_white, game_black,
     )  # fmt: skip
     arrays: dict[str, NDArray[Any]] = {
         "periods": periods,
         "node_start": node_start,
         "game_start": game_start,
-        "node_player": node_player,
-        "node_period": node_period,
-        "node_games": node_games,
+        "node_player": player,
+        "node_period": number,
+        "node_games": count,
         "previous": previous,
         "next": following,
         "gap_years": gap_years,

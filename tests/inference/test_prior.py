@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,25 +10,13 @@ import pytest
 from tests.support.builders import EXACT, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import later_on, spans
-from ttt_cli.histories import Bridge, Walk
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.systems import trueskill, ttt, ttt_d
+from ttt_cli.systems import trueskill, ttt, ttt_d, whr
 from ttt_cli.timeline import build_timeline
 
 WALK = ("prior_sd", "tau")
-
-
-@dataclass(frozen=True)
-class Growing(Walk):
-    """A walk whose mean grows by so many points a year."""
-
-    growth: float
-
-    def onward(self, last) -> Bridge:
-        year = super().onward(last)
-        return year._replace(slope=year.slope + self.growth)
 
 
 class Growth(RandomWalk):
@@ -36,20 +24,17 @@ class Growth(RandomWalk):
 
     def __init__(self, timeline, params):
         super().__init__(timeline, params.prior_mean, params.prior_sd, params.tau, WALK)
-        self._growth, self._rise = params.growth, params.rise
+        self.growth, self._rise = params.growth, params.rise
         self._since = timeline.node_period - timeline.node_period.min()
 
     def steps(self):
         _, variance = super().steps()
-        return np.where(self._previous < 0, self._rise * self._since, self._growth * self._years), variance
+        return np.where(self._previous < 0, self._rise * self._since, self.growth * self._years), variance
 
     def gradient(self, by_mean, by_variance):
         first = self._previous < 0
         grown = {"growth": float(self._years @ by_mean), "rise": float(self._since[first] @ by_mean[first])}
         return super().gradient(by_mean, by_variance) | grown
-
-    def history(self, mean, sd, covariance):
-        return Growing(mean, sd, covariance, self._drift, self._growth)
 
 
 class Params(ttt.Params):
@@ -69,6 +54,15 @@ class MarginParams(ttt_d.Params):
 
 
 class FilterParams(trueskill.Params):
+    growth: float = 0.0
+    rise: float = 0.0
+
+    def skill_prior(self, timeline):
+        return Growth(timeline, self)
+
+
+class HistoryParams(whr.Params):
+    prior_sd: float = 1.0  # of no meaning
     growth: float = 0.0
     rise: float = 0.0
 
@@ -176,8 +170,52 @@ def test_a_match_of_certain_players_follows_the_growth():
     assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-6)
 
 
-def test_a_history_goes_on_growing(timeline):
-    fit = ttt.fit(timeline, Params(**GIVEN), EXACT)
+def test_a_filter_takes_every_step_of_the_prior(timeline):
+    """What is believed before games is what was left after the last ones, a step on, and predictions are by it."""
+    params = FilterParams(**GIVEN, draw_margin=100.0)
+    fit = trueskill.fit(timeline, params, EXACT)
+    chain, previous = fit.chains["skill"], timeline.previous
+    first = previous < 0
+    since, years = timeline.node_period - timeline.node_period.min(), timeline.gap_years
+    newcomer = params.prior_mean + params.rise * since
+    assert chain.before_mean == pytest.approx(np.where(first, newcomer, chain.mean[previous] + 40.0 * years))
+    known = np.where(first, 400.0**2, chain.sd[previous] ** 2 + 70.0**2 * years)
+    assert chain.before_sd == pytest.approx(np.sqrt(known))
+    alone = build_timeline(make_games([(1900, "a", "b", 2), (1910, "a", "c", 2), (1912, "a", "b", 0)]))
+    fit = trueskill.fit(alone, params, EXACT)
+    chain, ends = fit.chains["skill"], (alone.game_white, alone.game_black)
+    sides = ({"mean": chain.before_mean[end], "sd": chain.before_sd[end]} for end in ends)
+    assert fit.log_evidence == pytest.approx(
+        np.log(trueskill.predict(fit.params, *sides)[range(3), alone.outcome]).sum()
+    )
+
+
+def test_whole_histories_grow_with_the_prior(timeline):
+    """Of one player against nobody new the games say little: the most probable history rises by the growth."""
+    steady, grown = (
+        whr.fit(timeline, HistoryParams(tau=1.0, growth=growth), EXACT).mean for growth in (0.0, 40.0)
+    )
+    follows = timeline.previous >= 0
+    rises = grown[follows] - grown[timeline.previous[follows]]
+    assert rises == pytest.approx(40.0 * timeline.gap_years[follows], abs=2.0)
+    assert np.ptp(steady[follows] - steady[timeline.previous[follows]]) < 2.0
+
+
+def test_the_gradient_of_whole_histories_is_that_of_differences(timeline):
+    params = HistoryParams(tau=70.0, growth=40.0, rise=0.0, draw_margin=90.0)
+    slopes = whr.gradient(timeline, params, whr.fit(timeline, params, EXACT))
+    for key in ("growth", "tau", "virtual_draws"):
+        at = getattr(params, key)
+        low, high = (
+            whr.fit(timeline, params.model_copy(update={key: at + step}), EXACT).log_evidence
+            for step in (-1e-2, 1e-2)
+        )
+        assert slopes[key] == pytest.approx((high - low) / 2e-2, rel=1e-3, abs=1e-7), key
+
+
+@pytest.mark.parametrize(("module", "params"), [(ttt, Params), (trueskill, FilterParams)])
+def test_a_history_goes_on_growing(timeline, module, params):
+    fit = module.fit(timeline, params(**GIVEN), EXACT)
     last = np.flatnonzero(timeline.next < 0)
     found = spans(timeline, fit, last)
     mean, sd = later_on(found.columns, "skill", np.full(len(last), 3))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.games.table import Games
+from ttt_cli.kernels.scores import structures
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
@@ -40,6 +41,12 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
         source_line=np.arange(n, dtype=np.int64),
         players=tuple(names),
     )
+
+
+def plain_games(white, black, outcome):
+    """Games between nodes as kernels of filters take them, of weight 1 and without handicaps."""
+    ends, n = (np.array(side, np.int32) for side in (white, black)), len(outcome)
+    return structures.Games(*ends, np.array(outcome, np.int8), np.ones(n), np.zeros(n), np.zeros(n, np.bool_))
 
 
 def fit_rows(rows, model="ttt", solver=EXACT, period="year", **params):

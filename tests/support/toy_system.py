@@ -11,8 +11,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, predict_ratings
-from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
-from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter
+from ttt_cli.inference.scores.elo_scale import RatingParams
+from ttt_cli.inference.scores.filtering import filter_fit
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
@@ -57,6 +57,5 @@ def fit(
     }
     chances = predict(resolved, {"mean": before[white] + timeline.offset}, {"mean": before[black]})
     evidence = log_score(chances, timeline.outcome, timeline.weight)
-    sd = unknown_sd(timeline.n_nodes)
-    chains = {"skill": gaussian_filter(timeline, after, sd, params.prior_mean, np.nan, 0.0)}
+    chains = {"skill": params.filtered(timeline, after)}
     return filter_fit(NAME, params, {"draw_margin": resolved["draw_margin"]}, chains, evidence)

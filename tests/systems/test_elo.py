@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.elo_plain import PlainElo, logistic, normal
-from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.builders import EXACT, fit_rows, plain_games, skills
 from tests.support.strategies import by_year, game_rows
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.forecast.predict import known_before
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities
 from ttt_cli.kernels.scores.elo import CLASS, SCALE, by_period, expected_score, log_outcome
+from ttt_cli.kernels.scores.structures import Careers, Expectation, Factors, Piece
 from ttt_cli.systems import elo
 
 ROWS = [
@@ -46,14 +47,14 @@ def test_a_tournament_as_the_textbook_rates_it():
     The example of the article "Elo rating system" in Wikipedia, with 2.5 points where 2.88 were expected.
     """
     rating = np.array([1613.0, 1609.0, 1477.0, 1388.0, 1586.0, 1720.0])
-    surprise = np.zeros(6)
+    residual = np.zeros(6)
     by_period(
-        np.array([0, 6]), np.full(6, -1, np.int32), np.array([0, 5]),
-        np.zeros(5, np.int32), np.arange(1, 6, dtype=np.int32), np.array([0, 1, 2, 2, 0], np.int8), np.ones(5),
-        np.zeros(5), 0.0, 100.0, True, False, 32.0, 32.0, 32.0, 30.0, 2400.0, 1e9, np.ones(6), surprise,
-        rating, np.empty(6), np.empty(6),
+        Piece(False, np.array([0, 6]), np.array([0, 5])), np.full(6, -1, np.int32),
+        plain_games([0] * 5, list(range(1, 6)), [0, 1, 2, 2, 0]), Expectation(0.0, 100.0, True, False),
+        Factors(32.0, 32.0, 32.0, 30.0, 2400.0), 1e9, np.ones(6), residual,
+        Careers(rating, np.empty(6), np.empty(6)),
     )  # fmt: skip
-    assert surprise[0] == pytest.approx(2.5 - 2.88, abs=0.02)  # its expected scores have two digits
+    assert residual[0] == pytest.approx(2.5 - 2.88, abs=0.02)  # its expected scores have two digits
     assert rating[0] == pytest.approx(1601, abs=0.5)
 
 

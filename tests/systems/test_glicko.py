@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from tests.reference.glicko_plain import glicko, smoothed
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import game_rows
 from ttt_cli.histories import Filter
+from ttt_cli.kernels.scores.structures import Beliefs, Slopes
 from ttt_cli.systems import glicko as model
 from ttt_cli.timeline import build_timeline
 
@@ -29,12 +30,10 @@ def weighed(mean, variance):
     """push and pull of node 0 in Glickman's example: a win over node 1, losses to nodes 2 and 3."""
     from ttt_cli.kernels.scores.glicko import weigh_games
 
-    push, pull = np.zeros((2, 4))
-    weigh_games(
-        0, 3, np.array([0, 2, 0], np.int32), np.array([1, 0, 3], np.int32), np.array([2, 2, 0], np.int8),
-        np.ones(3), np.zeros(3), mean, variance, push, pull,
-    )  # fmt: skip
-    return push[0], pull[0]
+    games = plain_games([0, 2, 0], [1, 0, 3], [2, 2, 0])
+    slopes = Slopes(*np.zeros((2, 4)))
+    weigh_games(0, 3, games, Beliefs(mean, variance), slopes)
+    return slopes.gradient[0], slopes.information[0]
 
 
 def test_the_worked_example():

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.glicko_plain import UNIT, glicko2
-from tests.support.builders import EXACT, fit_rows, make_games, skills
+from tests.support.builders import EXACT, fit_rows, make_games, plain_games, skills
 from tests.support.laid_out import histories
 from tests.support.strategies import game_rows
+from ttt_cli.kernels.scores.structures import Beliefs, Slopes
 from ttt_cli.systems import glicko2 as model
 from ttt_cli.timeline import build_timeline
 
@@ -26,14 +27,14 @@ PLAIN = [
 
 def example(deviation):
     """(rating, deviation, volatility) of Glickman's player after the period of his example."""
-    from ttt_cli.kernels.scores.glicko2 import rate_period
+    from ttt_cli.kernels.scores.glicko2 import Newcomer, rate_period
 
     mean, variance = np.array([1500.0, 1400, 1550, 1700]), np.array([deviation, 30.0, 100, 300]) ** 2
     volatility = np.full(4, 0.06)
-    rate_period(
-        0, 1, 0, 3, np.zeros(3, np.int32), np.array([1, 2, 3], np.int32), np.array([2, 0, 0], np.int8),
-        np.ones(3), np.zeros(3), UNIT, 0.5, 350.0**2, mean, variance, volatility, *np.zeros((2, 4)),
-    )  # fmt: skip
+    newcomer = Newcomer(1500.0, 350.0**2, 0.06, UNIT, 0.5)
+    games = plain_games([0, 0, 0], [1, 2, 3], [2, 0, 0])
+    slopes = Slopes(*np.zeros((2, 4)))
+    rate_period((0, 1), (0, 3), games, newcomer, Beliefs(mean, variance), volatility, slopes)
     return mean[0], math.sqrt(variance[0]), volatility[0]
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from tests.support.builders import EXACT, make_games, skills
 from ttt_cli.inference.scores import filtering
+from ttt_cli.kernels.scores.structures import Piece
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -125,12 +125,12 @@ def test_pieces_are_the_whole(system: str, rows: list[Match], steps: int) -> Non
 @given(matches, st.integers(1, 3000))
 def test_pieces_hold_every_game_once_and_matches_whole(rows: list[Match], steps: int) -> None:
     timeline = timeline_of(rows)
-    joined = filtering.joined_rows(timeline)
+    games = filtering.rows_of(timeline)
     seen: list[int] = []
     periods = 0
-    for piece in filtering.pieces(timeline, timeline.weight, joined, steps):
+    for piece in filtering.pieces(timeline, games, steps):
         assert len(piece.node_start) == len(piece.game_start)
-        assert not joined[piece.game_start[0]]
+        assert not games.joined[piece.game_start[0]]
         seen += range(piece.game_start[0], piece.game_start[-1])
         periods += len(piece.node_start) - 1 - piece.goes_on
     assert seen == list(range(timeline.n_games))
@@ -140,9 +140,9 @@ def test_pieces_hold_every_game_once_and_matches_whole(rows: list[Match], steps:
 def test_large_weights_are_pieces_of_their_own() -> None:
     """So that a signal is looked for between them."""
     timeline = build_timeline(make_games([(1900 + i, "a", "b", i % 3, 1e9) for i in range(50)]))
-    joined = filtering.joined_rows(timeline)
-    assert len(list(filtering.pieces(timeline, timeline.weight, joined, 1000))) == 50
-    assert len(list(filtering.pieces(timeline, timeline.weight, joined, 1_000_000))) == 1
+    games = filtering.rows_of(timeline)
+    assert len(list(filtering.pieces(timeline, games, 1000))) == 50
+    assert len(list(filtering.pieces(timeline, games, 1_000_000))) == 1
 
 
 def test_a_shuffle_moves_records() -> None:
@@ -161,9 +161,9 @@ def test_periods_are_taken_in_pieces_that_make_the_whole(
     name = {"glicko": "filter_periods", "glicko2": "filter_volatile"}[system]
     kernel, periods = getattr(kernels, name), []
 
-    def counted(node_start: NDArray[np.int64], *rest: object) -> None:
-        periods.append(len(node_start) - 1)
-        kernel(node_start, *rest)
+    def counted(piece: Piece, *rest: object) -> None:
+        periods.append(len(piece.node_start) - 1)
+        kernel(piece, *rest)
 
     monkeypatch.setattr(kernels, name, counted)
     players = "abcd"

@@ -38,7 +38,7 @@ def predict_ratings(params: Mapping[str, Any], white: Side, black: Side) -> Arra
 
 
 def logistic(difference: Array) -> Array:
-    """The expected score of leads of so many Elo points."""
+    """The expected score of differences of so many Elo points."""
     from scipy.special import expit
 
     expected: Array = expit(np.asarray(difference) / ELO_SCALE)

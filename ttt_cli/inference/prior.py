@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.histories import Chain, Walk
+from ttt_cli.histories import Chain, Filter, Walk
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -37,22 +37,36 @@ class Prior(Protocol):
         `covariance` is that with the player's node before.
         """
 
+    def filtered(self, mean: Array, sd: Array) -> Filter:
+        """The chain of what is believed after each node's games, points, and before them by what the last node left."""
+
 
 class RandomWalk:
     """N(`origin`, `sd`^2) at the first node, then a step of mean 0 and variance `drift`^2 for every year.
 
-    `names` are the parameters that `sd` and `drift` are.
+    `drift` is one number, or one per node: that of the time after it. `names` are the parameters that `sd` and `drift`
+    are. A filter's sd grows to no more than `ceiling`. `growth` is the mean of a year's change after the last node, for
+    priors that are made of this one.
     """
 
+    growth = 0.0
+
     def __init__(
-        self, timeline: Timeline, origin: float, sd: float, drift: float, names: tuple[str, str]
+        self,
+        timeline: Timeline,
+        origin: float,
+        sd: float,
+        drift: float | Array,
+        names: tuple[str, str] = ("prior_sd", "tau"),
+        ceiling: float = np.inf,
     ) -> None:
-        self.origin, self._sd, self._drift, self._names = origin, sd, drift, names
+        self.origin, self.ceiling, self._sd, self._drift, self._names = origin, ceiling, sd, drift, names
         self._previous, self._years = timeline.previous, timeline.gap_years
 
     def steps(self) -> tuple[Array, Array]:
         """No change on average."""
-        variance = np.where(self._previous < 0, self._sd**2, self._drift**2 * self._years)
+        drift = np.broadcast_to(self._drift, self._years.shape)[self._previous]
+        variance = np.where(self._previous < 0, self._sd**2, drift**2 * self._years)
         return np.zeros(len(variance)), variance
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:  # noqa: ARG002
@@ -60,9 +74,23 @@ class RandomWalk:
         sd, drift = self._names
         return {
             sd: 2.0 * self._sd * float(by_variance[self._previous < 0].sum()),
-            drift: 2.0 * self._drift * float(self._years @ by_variance),
+            drift: 2.0 * float(self._drift * self._years @ by_variance),
         }
 
     def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
         """A walk that goes on as it was."""
-        return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift)
+        return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift, growth=self.growth)
+
+    def filtered(self, mean: Array, sd: Array) -> Filter:
+        """Every step, and after the last node as the walk goes on; `sd` may be NaN throughout."""
+        change, variance = self.steps()
+        first, previous = self._previous < 0, self._previous
+        return Filter(
+            mean=mean,
+            sd=sd,
+            before_mean=change + np.where(first, self.origin, mean[previous]),
+            before_sd=np.minimum(np.sqrt(variance + np.where(first, 0.0, sd[previous] ** 2)), self.ceiling),
+            drift=self._drift,
+            ceiling=self.ceiling,
+            growth=self.growth,
+        )

@@ -6,10 +6,11 @@ proportion to the games, by counting.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from ttt_cli.kernels.arrays import Codes, FixedIndex, FixedPlaces, FixedVector, Index, Places, Vector
 from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.indices import at, span
 
@@ -17,13 +18,36 @@ _STRIDE: Final = 2654435761  # prime
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache
 
 
-def _fixed(kind):
-    """The type of an array that is only read."""
-    return f"Array({kind}, 1, 'C', True)"
+class Nodes(NamedTuple):
+    """What a `Timeline` says of its nodes, (nodes,)."""
+
+    player: Index
+    period: Index
+    games: Vector
+    previous: Index
+    next: Index
+    gap_years: Vector
 
 
-@kernel(f"void({_fixed('int64')}, {_fixed('int32')}, {_fixed('int32')}, int32[::1], int64[::1], int32[::1])")
-def find_nodes(game_start, white, black, seen, node_start, found):
+class Pairs(NamedTuple):
+    """Games between two nodes, (games,) or (distinct games,); `weight` and `balance` (1,) where all have the same."""
+
+    first: Index
+    second: Index
+    code: Codes
+    weight: Vector
+    balance: Vector
+
+
+@kernel
+def find_nodes(
+    game_start: FixedPlaces,
+    white: FixedIndex,
+    black: FixedIndex,
+    seen: Index,
+    node_start: Places,
+    found: Index,
+) -> None:
     """Fill `node_start` (periods + 1,), and the front of `found` (2 games,) with the player of each node.
 
     In a period players are found in the order of its games. `seen` (players,) is room for work, -1 throughout.
@@ -42,8 +66,8 @@ def find_nodes(game_start, white, black, seen, node_start, found):
         node_start[p + 1] = nodes
 
 
-@kernel("void(int64[::1], int32[::1], int32[::1], int32[::1], int32[::1])")
-def sort_nodes(node_start, found, places, spare, node_player):
+@kernel
+def sort_nodes(node_start: Places, found: Index, places: Index, spare: Index, node_player: Index) -> None:
     """Sort `found` inside periods into `node_player`: by player all through, then by period.
 
     `places` (players,), 0 throughout, and `spare` (nodes,) are room for work.
@@ -71,36 +95,41 @@ def sort_nodes(node_start, found, places, spare, node_player):
         begin = places[player]
 
 
-@kernel(
-    f"void(int32[::1], float64, {_fixed('int64')}, {_fixed('int32')}, {_fixed('int32')}, "
-    "Array(float64, 1, 'A', True), int64[::1], int32[::1], int32[::1], int32[::1], float64[::1], "
-    "int32[::1], int32[::1], float64[::1], int32[::1], int32[::1])"
-)
+@kernel
 def lay_out(
-    periods, steps_per_year, game_start, white, black, weight, node_start, node_player, node_of,
-    node_period, node_games, previous, following, gap_years, game_white, game_black,
-):  # fmt: skip
-    """Fill the arrays of a timeline from `node_period` on. `node_of` (players,) is room for work, -1 throughout."""
+    periods: Index,
+    steps_per_year: float,
+    game_start: FixedPlaces,
+    white: FixedIndex,
+    black: FixedIndex,
+    weight: FixedVector,
+    node_start: Places,
+    node_of: Index,
+    nodes: Nodes,
+    game_white: Index,
+    game_black: Index,
+) -> None:
+    """Fill `nodes`, whose players are there, and the nodes of games. `node_of` (players,) is room for work, -1."""
     for p in range(len(game_start) - 1):
         first, last = node_start[p], node_start[p + 1]
         for node in span(first, last):
-            player = at(node_player[node])
+            player = at(nodes.player[node])
             before = node_of[player]
             node_of[player] = node
-            node_period[node] = periods[p]
-            node_games[node] = 0.0
-            previous[node] = before
-            following[node] = -1
-            gap_years[node] = 0.0
+            nodes.period[node] = periods[p]
+            nodes.games[node] = 0.0
+            nodes.previous[node] = before
+            nodes.next[node] = -1
+            nodes.gap_years[node] = 0.0
             if before >= 0:
-                following[at(before)] = node
-                gap_years[node] = (periods[p] - node_period[at(before)]) / steps_per_year
+                nodes.next[at(before)] = node
+                nodes.gap_years[node] = (periods[p] - nodes.period[at(before)]) / steps_per_year
         begin, end = game_start[p], game_start[p + 1]
         for g in span(begin, end):
             for side, game_node in ((white, game_white), (black, game_black)):
                 node = node_of[at(side[g])]
                 game_node[g] = node
-                node_games[at(node)] += weight[g]
+                nodes.games[at(node)] += weight[g]
 
 
 @flat
@@ -123,15 +152,21 @@ def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
         counts[key] += 1
 
 
-@kernel(
-    f"int64({_fixed('int64')}, {_fixed('int64')}, int64, int32[::1], int32[::1], uint8[::1], int32[::1], int32[::1], "
-    "int64[::1])"
-)
-def sort_pairs(node_start, game_start, kinds, first, second, code, order, spare, pair_start):
+@kernel
+def sort_pairs(
+    node_start: FixedPlaces,
+    game_start: FixedPlaces,
+    kinds: int,
+    games: Pairs,
+    order: Index,
+    spare: Index,
+    pair_start: Places,
+) -> int:
     """Sort games inside periods by first, second and code (below `kinds`), as `order` (games,), which counts up.
 
     Fills `pair_start` (periods + 1,) with where the distinct ones of each period begin; returns how many there are.
     """
+    first, second, code, _, _ = games
     pairs = 0
     pair_start[0] = 0
     by_code = np.empty(kinds, np.int64)
@@ -162,20 +197,16 @@ def sort_pairs(node_start, game_start, kinds, first, second, code, order, spare,
     return pairs
 
 
-@kernel(
-    f"void({_fixed('int64')}, int32[::1], int32[::1], uint8[::1], float64[::1], float64[::1], int32[::1], "
-    f"{_fixed('int64')}, int32[::1], int32[::1], uint8[::1], float64[::1], float64[::1])"
-)
+@kernel
 def merge_pairs(
-    game_start, first, second, code, weight, balance, order,
-    pair_start, pair_first, pair_second, pair_code, pair_weight, pair_balance,
-):  # fmt: skip
-    """Fill the columns of the distinct games, with the sums of `weight` and `balance` over equal ones.
+    game_start: FixedPlaces, games: Pairs, order: Index, pair_start: Places, pairs: Pairs
+) -> None:
+    """Fill `pairs` with the distinct games, with the sums of `weight` and `balance` over equal ones.
 
-    `weight` and `balance` have shape (games,), or (1,) where they are the same for all. Inside a period games stay
-    near the others of their first player, whose node is then at hand, but neighbours are set apart: updates of one
-    player's games wait for each other.
+    Inside a period games stay near the others of their first player, whose node is then at hand, but neighbours are
+    set apart: updates of one player's games wait for each other.
     """
+    first, second, code, weight, balance = games
     places = np.empty(_APART, np.int32)
     one_weight = len(weight) == 1
     one_balance = len(balance) == 1
@@ -201,8 +232,8 @@ def merge_pairs(
                 g = at(order[at(k)])
             place = at(start + pair - among + places[among])
             pair += 1
-            pair_first[place] = i
-            pair_second[place] = j
-            pair_code[place] = kind
-            pair_weight[place] = total
-            pair_balance[place] = difference
+            pairs.first[place] = i
+            pairs.second[place] = j
+            pairs.code[place] = kind
+            pairs.weight[place] = total
+            pairs.balance[place] = difference

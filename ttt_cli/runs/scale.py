@@ -1,7 +1,7 @@
 """The scale on which a run is shown: its own points, or a familiar one through anchors.
 
 Inside a run everything is in points. An anchor says what somebody's skill at some time is to be called; the slope is
-such that a lead of 200 means an expected score of 76 %, as on the Elo scale, or what several anchors ask for.
+such that a difference of 200 means an expected score of 76 %, as on the Elo scale, or what several anchors ask for.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
 from ttt_cli.inference.params import ExpectedParams
-from ttt_cli.inference.scores.filtering import filter_fit
+from ttt_cli.inference.scores.filtering import filter_fit, rows_of
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
+from ttt_cli.kernels.scores.structures import Piece
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
@@ -105,12 +106,13 @@ def _lists(
     from ttt_cli.kernels.scores.chessmetrics import rate_periods
 
     before, after = np.empty((2, timeline.n_nodes))
+    player, games = timeline.node_player.copy(), rows_of(timeline, advantage)
+    games = games._replace(white=player[games.white], black=player[games.black])
+    whole = Piece(False, timeline.node_start.copy(), timeline.game_start.copy())
+    formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
-        timeline.periods.copy(), timeline.node_start.copy(), timeline.node_player.copy(), len(timeline.players),
-        timeline.game_start.copy(), timeline.node_player[np.stack([timeline.game_white, timeline.game_black], axis=1)],
-        timeline.outcome.copy(), timeline.weight.copy(), timeline.offset + advantage,
-        _fading(timeline, params), (params.points_per_score, params.opponents_games, params.reference_games),
-        EXACT * solver.tol, solver.max_sweeps, before, after,
+        timeline.periods.copy(), whole, player, len(timeline.players), games,
+        _fading(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
     )  # fmt: skip
     return before, after, Status(error <= solver.tol, max(steps, 1), error)
 

@@ -12,9 +12,10 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, unknown_sd
-from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, joined_rows, one_pass, pieces
+from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams
+from ttt_cli.inference.scores.filtering import filter_fit, one_pass, pieces, rows_of
 from ttt_cli.inference.traits import Traits
+from ttt_cli.kernels.scores import structures
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "elo"
@@ -57,8 +58,7 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     margin = resolve_logistic_margin(params, timeline)
     steps = resolve_steps(params)
     rating, evidence = _update(timeline, params, steps, margin)
-    sd = unknown_sd(timeline.n_nodes)
-    chains = {"skill": gaussian_filter(timeline, rating, sd, params.prior_mean, np.nan, 0.0)}
+    chains = {"skill": params.filtered(timeline, rating)}
     return filter_fit(NAME, params, {**steps, "draw_margin": margin}, chains, evidence)
 
 
@@ -76,22 +76,21 @@ def _update(
     """Ratings per node after its games, and the log-evidence."""
     from ttt_cli.kernels.scores.elo import by_game, by_period
 
-    nodes, previous = timeline.n_nodes, timeline.previous.copy()
-    ends = timeline.game_white.copy(), timeline.game_black.copy()
-    weight = timeline.weight.copy()
-    games = *ends, timeline.outcome.copy(), weight, timeline.offset.copy()
-    rules = (
-        *(params.white_advantage, margin, timeline.colours, params.expectation == "normal"),
-        *(steps["k"], steps["k_new"], steps["k_top"], params.new_games, params.top_rating),
+    nodes, previous, games = timeline.n_nodes, timeline.previous.copy(), rows_of(timeline)
+    normal = params.expectation == "normal"
+    expectation = structures.Expectation(params.white_advantage, margin, timeline.colours, normal)
+    factors = structures.Factors(
+        **steps, new_games=float(params.new_games), top_rating=float(params.top_rating)
     )
-    rating, played, peak = np.full(nodes, params.prior_mean), np.empty(nodes), np.empty(nodes)
+    rating = np.full(nodes, params.prior_mean)
+    careers = structures.Careers(rating, np.empty(nodes), np.empty(nodes))
     if params.update == "game":
-        joined, predicted = joined_rows(timeline), 0.0
-        for goes_on, *start in pieces(timeline, weight, joined):
-            history = start[0], previous, start[1]
-            predicted += by_game(goes_on, *history, *games, joined, *rules, rating, played, peak)
+        predicted = 0.0
+        for piece in pieces(timeline, games):
+            predicted += by_game(piece, previous, games, expectation, factors, careers)
         return rating, predicted
-    history = timeline.node_start.copy(), previous, timeline.game_start.copy()
-    count = np.bincount(np.concatenate(ends), np.tile(weight, 2), nodes).astype(np.float64)
-    limit = params.k_limit, count, np.zeros(nodes)
-    return rating, float(by_period(*history, *games, *rules, *limit, rating, played, peak))
+    ends, twice = np.concatenate([games.white, games.black]), np.tile(games.weight, 2)
+    count = np.bincount(ends, twice, nodes).astype(np.float64)
+    whole = structures.Piece(False, timeline.node_start.copy(), timeline.game_start.copy())
+    rules = expectation, factors, params.k_limit
+    return rating, float(by_period(whole, previous, games, *rules, count, np.zeros(nodes), careers))

@@ -15,10 +15,12 @@ from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
+from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.scores import deviations
-from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
-from ttt_cli.inference.scores.filtering import filter_fit, one_pass, whole_periods
+from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
+from ttt_cli.inference.scores.filtering import filter_fit, one_pass, rows_of, whole_periods
 from ttt_cli.inference.traits import Traits
+from ttt_cli.kernels.scores.structures import Beliefs, Slopes, Steps
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko"
@@ -43,6 +45,11 @@ class Params(DeviationParams):
         bool, Field(description="whether a pass back in time lets later games speak about earlier ratings")
     ] = False
 
+    def skill_prior(self, timeline: Timeline) -> Prior:
+        """What is believed of skills before any game; idle years make nobody less certain than a newcomer."""
+        names = "prior_sd", "tau"
+        return RandomWalk(timeline, self.prior_mean, self.prior_sd, self.tau, names, self.prior_sd)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(Filter):
@@ -55,7 +62,7 @@ class Smoothed(Filter):
 
     def bridge(self, earlier: Nodes, later: Nodes, years: Array) -> Bridge:
         """The way between two uncertain ends, the sd at most the ceiling."""
-        walk = Walk(self.mean, self.sd, self.covariance, float(self.drift))
+        walk = Walk(self.mean, self.sd, self.covariance, self.drift)
         return walk.bridge(earlier, later, years)._replace(most=self.ceiling)
 
 
@@ -91,25 +98,21 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
     from ttt_cli.kernels.scores.glicko import filter_periods
 
-    before_mean, before_variance, mean, variance = np.empty((4, timeline.n_nodes))
-    score, information = np.zeros((2, timeline.n_nodes))
-    node_start, previous = timeline.node_start.copy(), timeline.previous.copy()
-    game_start, *games = game_columns(timeline, advantage)
-    drift_variance = params.tau**2 * timeline.gap_years
-    for part in whole_periods(game_start):
-        filter_periods(
-            node_start[part], previous, drift_variance,
-            game_start[part], *games,
-            params.prior_mean, params.prior_sd**2,
-            before_mean, before_variance, mean, variance, score, information,
-        )  # fmt: skip
-    return Filter(mean, np.sqrt(variance), before_mean, np.sqrt(before_variance), params.tau, params.prior_sd)
+    before, after = (Beliefs(*np.empty((2, timeline.n_nodes))) for _ in range(2))
+    slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
+    prior = params.skill_prior(timeline)
+    steps = Steps(timeline.previous.copy(), *prior.steps())
+    games = rows_of(timeline, advantage)
+    for piece in whole_periods(timeline):
+        filter_periods(piece, steps, params.prior_sd**2, games, before, after, slopes)
+    return prior.filtered(prior.origin + after.mean, np.sqrt(after.variance))
 
 
 def _smooth(timeline: Timeline, chain: Filter) -> Smoothed:
     from ttt_cli.kernels.scores.glicko import smooth_back
 
-    mean, variance, covariance = chain.mean.copy(), chain.sd**2, np.empty(timeline.n_nodes)
-    before = chain.before_mean, chain.before_sd
-    smooth_back(timeline.previous.copy(), before[0], before[1] ** 2, mean, variance, covariance)
-    return Smoothed(mean, np.sqrt(variance), *before, chain.drift, chain.ceiling, covariance=covariance)
+    before = Beliefs(chain.before_mean, chain.before_sd**2)
+    after, covariance = Beliefs(chain.mean.copy(), chain.sd**2), np.empty(timeline.n_nodes)
+    smooth_back(timeline.previous.copy(), before, after, covariance)
+    smoothed = {**vars(chain), "mean": after.mean, "sd": np.sqrt(after.variance)}
+    return Smoothed(**smoothed, covariance=covariance)

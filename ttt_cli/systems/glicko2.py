@@ -14,10 +14,12 @@ from ttt_cli.histories import Filter
 from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.scores import deviations
-from ttt_cli.inference.scores.deviations import DeviationParams, evidence, game_columns, known_advantage
-from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, one_pass, whole_periods
+from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
+from ttt_cli.inference.scores.filtering import filter_fit, one_pass, rows_of, whole_periods
 from ttt_cli.inference.traits import Traits
+from ttt_cli.kernels.scores.structures import Beliefs, Slopes
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
@@ -67,23 +69,19 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filter, Filter]:
-    from ttt_cli.kernels.scores.glicko2 import filter_volatile
+    from ttt_cli.kernels.scores.glicko2 import Newcomer, filter_volatile
 
     steps = STEPS_PER_YEAR[timeline.period]
     mean, variance, volatility = np.empty((3, timeline.n_nodes))
-    score, information = np.zeros((2, timeline.n_nodes))
-    node_start, previous = timeline.node_start.copy(), timeline.previous.copy()
-    game_start, *games = game_columns(timeline, advantage)
+    slopes = Slopes(*np.zeros((2, timeline.n_nodes)))
+    prior = params.prior_mean, params.prior_sd**2, params.volatility
+    newcomer = Newcomer(*prior, ELO_SCALE, params.volatility_change)
+    previous, games = timeline.previous.copy(), rows_of(timeline, advantage)
     idle = np.rint(timeline.gap_years * steps) - 1.0
-    for part in whole_periods(game_start):
-        filter_volatile(
-            node_start[part], previous, idle,
-            game_start[part], *games,
-            params.prior_mean, params.prior_sd**2, params.volatility, ELO_SCALE, params.volatility_change,
-            mean, variance, volatility, score, information,
-        )  # fmt: skip
+    for piece in whole_periods(timeline):
+        filter_volatile(piece, previous, idle, games, newcomer, Beliefs(mean, variance), volatility, slopes)
     drift = ELO_SCALE * math.sqrt(steps) * volatility
-    prior = params.prior_mean, params.prior_sd
-    skill = gaussian_filter(timeline, mean, np.sqrt(variance), *prior, drift, params.prior_sd)
+    skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)
     unknown = np.full(timeline.n_nodes, math.nan)
-    return skill, gaussian_filter(timeline, volatility, unknown, params.volatility, math.nan, 0.0)
+    level = RandomWalk(timeline, params.volatility, math.nan, 0.0)
+    return skill.filtered(mean, np.sqrt(variance)), level.filtered(volatility, unknown)

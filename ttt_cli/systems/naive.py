@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities
-from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
-from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, one_pass
+from ttt_cli.inference.scores.elo_scale import RatingParams
+from ttt_cli.inference.scores.filtering import filter_fit, one_pass
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
@@ -37,9 +37,8 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     ways = logistic_probabilities(advantages, margin)
     shared = ways[0] if timeline.colours else ways.mean(axis=0)
     evidence = log_score(np.tile(shared, (timeline.n_games, 1)), timeline.outcome, timeline.weight)
-    mean, sd = np.full(timeline.n_nodes, params.prior_mean), unknown_sd(timeline.n_nodes)
-    chains = {"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, np.nan, 0.0)}
-    return filter_fit(NAME, params, {"draw_margin": margin}, chains, evidence)
+    chain = params.filtered(timeline, np.full(timeline.n_nodes, params.prior_mean))
+    return filter_fit(NAME, params, {"draw_margin": margin}, {"skill": chain}, evidence)
 
 
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:  # noqa: ARG001

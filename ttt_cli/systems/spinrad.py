@@ -14,9 +14,10 @@ from ttt_cli.histories import Line
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, unknown_sd
-from ttt_cli.inference.scores.filtering import joined_rows, pieces
+from ttt_cli.inference.scores.filtering import pieces, rows_of
 from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.inference.traits import Traits
+from ttt_cli.kernels.scores import structures
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "spinrad"
@@ -54,7 +55,7 @@ def fit(
     rating = np.full(timeline.n_nodes, params.prior_mean)
     trace: list[tuple[float, float]] = []
     for number in range(params.rounds):
-        forwards, backwards = (_run(timeline, params, current, back) for back in (False, True))
+        forwards, backwards = (_run(timeline, params, margin, current, back) for back in (False, True))
         mean = (forwards + backwards) / 2.0
         trace.append((largest(mean - rating), 0.0))
         rating = mean
@@ -72,17 +73,14 @@ def fit(
     )
 
 
-def _run(timeline: Timeline, params: Params, current: Array, backwards: bool) -> Array:
+def _run(timeline: Timeline, params: Params, margin: float, current: Array, backwards: bool) -> Array:
     """Ratings per node of one run; `current`, those of the players, goes on from where it stands."""
     from ttt_cli.kernels.scores.spinrad import run_through
 
-    rating, player, joined = np.empty(timeline.n_nodes), timeline.node_player.copy(), joined_rows(timeline)
-    games = (
-        *(timeline.game_white.copy(), timeline.game_black.copy(), timeline.outcome.copy()),
-        *(timeline.weight.copy(), timeline.offset.copy(), joined),
-    )
-    rules = params.white_advantage, timeline.colours, params.expectation == "normal", params.k
-    parts = list(pieces(timeline, games[3], joined))
-    for _, node_start, game_start in parts[::-1] if backwards else parts:
-        run_through(backwards, node_start, player, game_start, *games, *rules, current, rating)
+    rating, player, games = np.empty(timeline.n_nodes), timeline.node_player.copy(), rows_of(timeline)
+    normal = params.expectation == "normal"
+    rule = structures.Expectation(params.white_advantage, margin, timeline.colours, normal)
+    parts = list(pieces(timeline, games))
+    for piece in parts[::-1] if backwards else parts:
+        run_through(backwards, piece, player, games, rule, params.k, current, rating)
     return rating

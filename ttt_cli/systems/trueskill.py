@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.fitted import Fit
@@ -16,16 +15,15 @@ from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.differences import central_slope
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.ep.merged import codes, handicap_places
 from ttt_cli.inference.params import SkillParams
-from ttt_cli.inference.scores.filtering import filter_fit, gaussian_filter, joined_rows, one_pass, pieces
+from ttt_cli.inference.scores.filtering import filter_fit, one_pass, pieces, rows_of
 from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
+from ttt_cli.kernels.scores.structures import Beliefs, Games, Steps
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
 predict = outcome.predict
-NUMERIC: Final = ("prior_mean", "prior_sd", "beta", "tau", "draw_margin", "white_advantage")
 
 
 class Params(SkillParams):
@@ -59,55 +57,37 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         margin, advantage = resolve_margin(moved, timeline), float(moved.white_advantage)
         return _filter(timeline, moved, games, margin, advantage).log_evidence
 
-    values = {key: fit.params[key] for key in NUMERIC}
-    slopes = {key: central_slope(partial(evidence, key), value, params.beta) for key, value in values.items()}
+    keys = {"prior_mean", *TRAITS.tunable} - {"draw_probability"}
+    slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in keys}
     share = params.draw_probability or draw_share(timeline)
     return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(share, params.beta)}
 
 
-_Columns = tuple[
-    NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_]
-]
-_Games = tuple[NDArray[np.float64], _Columns]
+def _filter(timeline: Timeline, params: Params, games: Games, margin: float, advantage: float) -> Fit:
+    from ttt_cli.kernels.scores.trueskill import Rule, filter_games
 
-
-def _filter(timeline: Timeline, params: Params, games: _Games, margin: float, advantage: float) -> Fit:
-    from ttt_cli.kernels.scores.trueskill import filter_games
-
-    odds, columns = games
     unit = normal_unit(params.beta, margin)
-    mean, variance = np.empty(timeline.n_nodes), np.empty(timeline.n_nodes)
-    previous, drift = timeline.previous.copy(), params.tau**2 * timeline.gap_years
-    world = params.prior_sd**2, 2.0 * params.beta**2, margin, advantage, unit * odds
+    games = games._replace(offset=unit * games.offset)
+    beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
+    prior = params.skill_prior(timeline)
+    steps = Steps(timeline.previous.copy(), *prior.steps())
+    rule = Rule(2.0 * params.beta**2, margin, advantage, timeline.colours)
     predicted = 0.0
-    for goes_on, node_start, game_start in pieces(timeline, *columns[3:]):
-        history = goes_on, node_start, previous, drift, game_start
-        predicted += filter_games(*history, *columns, *world, mean, variance)
-    mean += params.prior_mean
-    sd = np.sqrt(variance)
-    chains = {"skill": gaussian_filter(timeline, mean, sd, params.prior_mean, params.prior_sd, params.tau)}
-    fitted = filter_fit(
-        NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, float(predicted)
-    )
+    for piece in pieces(timeline, games):
+        predicted += filter_games(piece, steps, games, rule, beliefs)
+    chain = prior.filtered(prior.origin + beliefs.mean, np.sqrt(beliefs.variance))
+    worked_out = {"draw_margin": margin, "white_advantage": advantage}
+    fitted = filter_fit(NAME, params, worked_out, {"skill": chain}, float(predicted))
     return replace(fitted, elo_unit=unit)
 
 
-def _in_order(timeline: Timeline, params: Params) -> _Games:
-    """The odds; White, Black, outcome, weight and `joined` as kernels take them, inside a period as given or shuffled.
-
-    Records are shuffled: the rows of a match stay together.
-    """
-    order, joined = np.arange(timeline.n_games), joined_rows(timeline)
-    if params.order == "shuffled":
-        period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
-        record = np.cumsum(~joined) - 1
-        place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
-        order = np.lexsort((place[record], period))
-    odds, places = handicap_places(timeline)
-    return odds, (
-        timeline.game_white[order],
-        timeline.game_black[order],
-        codes(timeline.outcome[order], places[order], known=timeline.colours),
-        timeline.weight[order],
-        joined[order],
-    )
+def _in_order(timeline: Timeline, params: Params) -> Games:
+    """The games, inside a period as given or shuffled: records are, so that the rows of a match stay together."""
+    games = rows_of(timeline)
+    if params.order == "given":
+        return games
+    period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
+    record = np.cumsum(~games.joined) - 1
+    place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(games.joined))
+    order = np.lexsort((place[record], period))
+    return Games._make(column[order] for column in games)

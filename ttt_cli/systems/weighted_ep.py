@@ -174,8 +174,8 @@ def _probit(timeline: Timeline, params: Params) -> Probit:
 
 def _log_score(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean: Array, sd: Array) -> float:
     """The sum of the log probabilities of all games by what was believed before their periods."""
-    lead = elo_unit * timeline.offset
-    white = {"mean": mean[timeline.game_white] + lead, "sd": sd[timeline.game_white]}
+    handicap = elo_unit * timeline.offset
+    white = {"mean": mean[timeline.game_white] + handicap, "sd": sd[timeline.game_white]}
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
     probabilities = predict(params, white, black)
     if not timeline.colours:

@@ -17,7 +17,6 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
-from ttt_cli.histories import Walk
 from ttt_cli.inference.bradley_terry.comparisons import Draws
 from ttt_cli.inference.bradley_terry.laplace import laplace_integral, leave_one_out
 from ttt_cli.inference.bradley_terry.newton import maximise
@@ -28,6 +27,7 @@ from ttt_cli.inference.elo_unit import logistic_unit
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities, margin_probabilities
 from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean
 from ttt_cli.inference.params import Params as ModelParams
+from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
@@ -64,6 +64,11 @@ class Params(ModelParams):
     white_advantage: EloAdvantage = 0.0
     deviations: Deviations = "exact"
 
+    def skill_prior(self, timeline: Timeline) -> Prior:
+        """How ratings change; what is believed of the first ones is the virtual games."""
+        names = "virtual_draws", "tau"
+        return RandomWalk(timeline, self.prior_mean, math.nan, self.tau, names)
+
 
 def fit(
     timeline: Timeline,
@@ -96,17 +101,13 @@ def fit(
             evidence = laplace_integral(maximum.value, information) + history.constant()
             points = _in_points(timeline, unit)
             predicted = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
-    walk = Walk(
-        mean=params.prior_mean + ELO_SCALE * maximum.rating,
-        sd=ELO_SCALE * np.sqrt(variance),
-        covariance=ELO_SCALE**2 * covariance,
-        drift=params.tau,
-    )
+    prior = params.skill_prior(timeline)
+    mean, sd = prior.origin + ELO_SCALE * maximum.rating, ELO_SCALE * np.sqrt(variance)
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
-        chains={"skill": walk},
+        chains={"skill": prior.history(mean, sd, ELO_SCALE**2 * covariance)},
         log_evidence=evidence,
         leave_one_out=predicted,
         elo_unit=unit,
@@ -149,7 +150,7 @@ def _in_points(timeline: Timeline, unit: float) -> Timeline:
 def _history(timeline: Timeline, params: Params, margin: float) -> History:
     return History(
         _in_points(timeline, _elo_unit(params, margin)),
-        tau=params.tau,
+        prior=params.skill_prior(timeline),
         virtual_draws=params.virtual_draws,
         white_advantage=params.white_advantage,
         draws=params.draws,

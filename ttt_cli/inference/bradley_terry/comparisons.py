@@ -19,8 +19,8 @@ Draws = Literal["halves", "margin"]
 class Comparisons:
     """Rows of arrays (rows,): node `first` won `won` and lost `lost` comparisons with node `second` (weights).
 
-    `shift` is added to the lead of `first`, natural units (400 / ln 10 Elo points). `turn` is 1 where `first` had White
-    and -1 where `second` had, 0 where nobody knows: the slope of the lead in White's advantage.
+    `shift` is added to the rating of `first`, natural units (400 / ln 10 Elo points). `turn` is 1 where `first` had
+    White and -1 where `second` had, 0 where nobody knows: the slope of the difference in White's advantage.
     """
 
     first: NDArray[np.int32]

@@ -20,7 +20,9 @@ from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
-POINTS: Final = 32  # of the quadrature over a lead: probabilities are right to 1e-4 up to a sd of 600 points
+POINTS: Final = (
+    32  # of the quadrature over a difference: probabilities are right to 1e-4 up to a sd of 600 points
+)
 
 
 def laplace_integral(value: float, information: Information) -> float:
@@ -30,11 +32,11 @@ def laplace_integral(value: float, information: Information) -> float:
 
 
 @dataclass(frozen=True)
-class Lead:
-    """Comparisons at one rating: slopes of their log-likelihood in the lead and in the margin, arrays (rows,).
+class Derivatives:
+    """Of the log-likelihood of comparisons at one rating, in its difference and in the margin, arrays (rows,).
 
-    `first`, `second` and `third` derivatives in the lead; `margin_*`: the derivatives of the log-likelihood itself and
-    of the first two in the margin.
+    `first`, `second` and `third` in the difference; `margin_*`: the derivatives of the log-likelihood itself and of the
+    first two in the margin.
     """
 
     first: Array
@@ -45,11 +47,11 @@ class Lead:
     margin_second: Array
 
     @classmethod
-    def at(cls, lead: Array, won: Array, lost: Array, margin: float) -> Lead:
-        """Those of won log L(lead - margin) + lost log L(-lead - margin), L the logistic function."""
+    def at(cls, difference: Array, won: Array, lost: Array, margin: float) -> Derivatives:
+        """Those of won log L(difference - margin) + lost log L(-difference - margin), L the logistic function."""
         from scipy.special import expit
 
-        up, down = expit(lead - margin), expit(lead + margin)
+        up, down = expit(difference - margin), expit(difference + margin)
         won_second, lost_second = -won * up * (1.0 - up), -lost * down * (1.0 - down)
         won_third, lost_third = won_second * (1.0 - 2.0 * up), lost_second * (1.0 - 2.0 * down)
         return cls(
@@ -62,7 +64,7 @@ class Lead:
         )
 
 
-def lead_variances(
+def difference_variances(
     information: Information, first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> Array:
     """Variances of differences of ratings that games or histories join."""
@@ -71,10 +73,10 @@ def lead_variances(
     return both
 
 
-def leads_of(comparisons: Comparisons, rating: Array) -> Array:
-    """The lead of `first` in every row."""
-    lead: Array = rating[comparisons.first] - rating[comparisons.second] + comparisons.shift
-    return lead
+def differences(comparisons: Comparisons, rating: Array) -> Array:
+    """The rating difference of `first` in every row."""
+    difference: Array = rating[comparisons.first] - rating[comparisons.second] + comparisons.shift
+    return difference
 
 
 def leave_one_out(
@@ -82,28 +84,28 @@ def leave_one_out(
 ) -> float:
     """The sum of the log probabilities of all games, each given all others, approximately.
 
-    A game is taken out of the Gaussian of its lead, and predicted from what is left.
+    A game is taken out of the Gaussian of its difference, and predicted from what is left.
     `margin` and `white_advantage` are in points.
     """
     white, black = timeline.game_white, timeline.game_black
     shift = timeline.offset + (white_advantage if timeline.colours else 0.0)
-    lead = rating[white] - rating[black] + shift / ELO_SCALE
+    difference = rating[white] - rating[black] + shift / ELO_SCALE
     won, lost = (timeline.outcome > 0).astype(np.float64), (timeline.outcome < 2).astype(np.float64)
     taken = np.minimum(timeline.weight, 1.0)
-    at = Lead.at(lead, won, lost, margin / ELO_SCALE)
-    variance = lead_variances(information, white, black)
+    at = Derivatives.at(difference, won, lost, margin / ELO_SCALE)
+    variance = difference_variances(information, white, black)
     left = variance / (1.0 + taken * at.second * variance)
-    mean = lead - left * taken * at.first
+    mean = difference - left * taken * at.first
     probabilities = _averaged(ELO_SCALE * mean, ELO_SCALE * np.sqrt(left), margin)
     with np.errstate(divide="ignore"):
-        logs = np.log(probabilities[np.arange(len(lead)), timeline.outcome])
+        logs = np.log(probabilities[np.arange(len(difference)), timeline.outcome])
     return float(timeline.weight @ logs)
 
 
-def _averaged(lead: Array, sd: Array, margin: float) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for leads N(lead, sd^2), points, by Gauss-Hermite quadrature."""
+def _averaged(difference: Array, sd: Array, margin: float) -> Array:
+    """Probabilities (n, 3) of loss, draw and win for N(difference, sd^2), points, by Gauss-Hermite quadrature."""
     places, shares = np.polynomial.hermite_e.hermegauss(POINTS)
-    total = np.zeros((len(lead), 3))
+    total = np.zeros((len(difference), 3))
     for place, share in zip(places.tolist(), (shares / shares.sum()).tolist(), strict=True):
-        total += share * margin_probabilities(lead + place * sd, margin)
+        total += share * margin_probabilities(difference + place * sd, margin)
     return total

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.bradley_terry.comparisons import Draws, compare_games
 from ttt_cli.inference.bradley_terry.information import Information
-from ttt_cli.inference.bradley_terry.laplace import Lead, lead_variances, leads_of
+from ttt_cli.inference.bradley_terry.laplace import Derivatives, difference_variances, differences
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.inference.elo_unit import logistic_unit_growth
 from ttt_cli.inference.outcome import ELO_SCALE
+from ttt_cli.inference.prior import Prior
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -27,7 +28,7 @@ class History:
         self,
         timeline: Timeline,
         *,
-        tau: float,
+        prior: Prior,
         virtual_draws: float,
         white_advantage: float,
         draws: Draws,
@@ -35,14 +36,15 @@ class History:
     ) -> None:
         from ttt_cli.kernels.bradley_terry.whr import wiener
 
-        self._tau = tau
+        self._prior = prior
         self._virtual = virtual_draws
         self._margin = draw_margin / ELO_SCALE if draws == "margin" else 0.0
         self._advantage = white_advantage / ELO_SCALE
         self._drawn = float(timeline.weight[timeline.outcome == DRAW].sum())
         self._previous = timeline.previous.copy()
-        self._variance = (tau / ELO_SCALE) ** 2 * timeline.gap_years
-        histories = partial(wiener, self._previous, self._variance, virtual_draws)
+        mean, variance = prior.steps()
+        self._mean, self._variance = mean / ELO_SCALE, variance / ELO_SCALE**2
+        histories = partial(wiener, self._previous, self._mean, self._variance, virtual_draws)
         self._comparisons = compare_games(timeline, white_advantage, draws)
         self.posterior = Posterior(
             self._comparisons, self._margin, self._previous, timeline.next.copy(), histories
@@ -68,8 +70,8 @@ class History:
         self.posterior.at(rating)
         information = self.posterior.information()
         rows = self._comparisons
-        at = Lead.at(leads_of(rows, rating), rows.won, rows.lost, self._margin)
-        spread = lead_variances(information, rows.first, rows.second)
+        at = Derivatives.at(differences(rows, rating), rows.won, rows.lost, self._margin)
+        spread = difference_variances(information, rows.first, rows.second)
         answer = information.solve(self._tilt(rating, information, -at.third * spread))
         moved = answer[rows.first] - answer[rows.second]
 
@@ -83,8 +85,8 @@ class History:
         advantage = of_games(rows.turn * at.first, rows.turn * at.second, rows.turn * at.third)
         return {
             "prior_mean": 0.0,
+            **self._prior_slopes(rating, information, answer),
             "virtual_draws": self._virtual_slope(rating, information, answer),
-            "tau": self._drift_slope(rating, information, answer),
             "draw_margin": margin / ELO_SCALE + odds * logistic_unit_growth(ELO_SCALE * self._margin),
             "white_advantage": advantage / ELO_SCALE,
         }
@@ -115,11 +117,14 @@ class History:
         spread = 2.0 * score * (1.0 - score) * information.variances[first]
         return float(np.sum(value - 0.5 * spread - 0.5 * (1.0 - 2.0 * score) * answer[first]))
 
-    def _drift_slope(self, rating: Array, information: Information, answer: Array) -> float:
-        """Of the evidence in tau, per point."""
+    def _prior_slopes(self, rating: Array, information: Information, answer: Array) -> dict[str, float]:
+        """Of the evidence in the parameters of the prior but for its beginning."""
         later = np.flatnonzero(self._previous >= 0)
         before, variance = self._previous[later], self._variance[later]
-        change = rating[later] - rating[before]
-        spread = lead_variances(information, later, before)
-        moved = 2.0 * change * (answer[later] - answer[before])
-        return float(np.sum((change**2 + spread - 0.5 * moved) / variance - 1.0)) / self._tau
+        change = rating[later] - rating[before] - self._mean[later]
+        moved = answer[later] - answer[before]
+        spread = difference_variances(information, later, before)
+        by_mean, by_variance = np.zeros((2, len(rating)))
+        by_mean[later] = (change - 0.5 * moved) / variance
+        by_variance[later] = 0.5 * ((change * (change - moved) + spread) / variance - 1.0) / variance
+        return self._prior.gradient(by_mean / ELO_SCALE, by_variance / ELO_SCALE**2)

@@ -54,7 +54,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     Inside a period neighbours are set apart (by a fixed stride): updates of one player's games wait for each other,
     and a processor that need not wait is a third faster.
     """
-    from ttt_cli.kernels.layout import merge_pairs, sort_pairs
+    from ttt_cli.kernels.layout import Pairs, merge_pairs, sort_pairs
 
     known = colours and timeline.colours
     handicap, place = handicap_places(timeline)
@@ -66,19 +66,16 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
         first, second = np.minimum(first, second), np.maximum(first, second)
         outcome = np.where(swap, 2 - outcome, outcome)
         place = np.where(swap, -place % len(handicap), place)
-    ends = _own(first), _own(second), codes(outcome, place, known=known or not colours)
+    code = codes(outcome, place, known=known or not colours)
+    games = Pairs(_own(first), _own(second), code, _compact(timeline.weight), _compact(balance))
     order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
     distinct = sort_pairs(
-        timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, *ends, order, spare, start
+        timeline.node_start, timeline.game_start, len(handicap) << OUTCOME_BITS, games, order, spare, start
     )
-    columns = (
-        *(np.empty(distinct, kind) for kind in (np.int32, np.int32, np.uint8)),
-        *np.empty((2, distinct)),
-    )
-    weight = _compact(timeline.weight)
-    merge_pairs(timeline.game_start, *ends, weight, _compact(balance), order, start, *columns)
-    return MergedGames(Games(start, *columns[:4]), columns[4], handicap, colours)
+    pairs = Pairs._make(np.empty(distinct, column.dtype) for column in games)
+    merge_pairs(timeline.game_start, games, order, start, pairs)
+    return MergedGames(Games(start, *pairs[:4]), pairs.balance, handicap, colours)
 
 
 def _compact(column: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -34,21 +34,6 @@ def known_advantage(params: ExpectedParams, timeline: Timeline) -> float:
     return params.white_advantage if timeline.colours else 0.0
 
 
-_Columns = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], Array, Array]
-
-
-def game_columns(timeline: Timeline, advantage: float) -> _Columns:
-    """What kernels take of the games: where periods begin, White, Black, outcome, weight and White's advantage."""
-    return (
-        timeline.game_start.copy(),
-        timeline.game_white.copy(),
-        timeline.game_black.copy(),
-        timeline.outcome.copy(),
-        timeline.weight.copy(),
-        timeline.offset + advantage,
-    )
-
-
 def damping(variance: Array) -> Array:
     """The factor g by which differences count less when a rating has this variance, points^2 (Glickman 1999)."""
     return np.asarray(1.0 / np.sqrt(1.0 + 3.0 * variance / (math.pi * ELO_SCALE) ** 2))

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.histories import Filter
 from ttt_cli.inference.params import ExpectedParams, PriorMean
+from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
 Expectation = Annotated[
@@ -23,6 +26,10 @@ class RatingParams(ExpectedParams):
     prior_mean: Annotated[
         PriorMean, Field(description="rating of a player at the first appearance, points")
     ] = 1500.0
+
+    def filtered(self, timeline: Timeline, rating: Array) -> Filter:
+        """The chain of ratings after the nodes' games, which stand until the next."""
+        return RandomWalk(timeline, self.prior_mean, np.nan, 0.0).filtered(rating, unknown_sd(len(rating)))
 
 
 def unknown_sd(nodes: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.kernels.scores.structures import Games, Piece
 from ttt_cli.timeline import Timeline
 
 Array = NDArray[np.float64]
@@ -77,63 +78,34 @@ def filter_fit(
     )
 
 
-def gaussian_filter(
-    timeline: Timeline,
-    mean: Array,
-    sd: Array,
-    prior_mean: float,
-    prior_sd: float,
-    drift: float | Array,
-    ceiling: float = np.inf,
-) -> Filter:
-    """The chain of beliefs `mean`, `sd` after each node's games; before them a player has what the last node left.
-
-    Newcomers have the prior. `drift` is the sd of the change over one year, one number or one per node for the time
-    after it; `ceiling` bounds the sd that idle years leave. `sd` may be NaN throughout.
-    """
-    previous = timeline.previous
-    new = previous < 0
-    last = np.broadcast_to(drift, mean.shape)[previous]
-    grown = np.minimum(np.sqrt(sd[previous] ** 2 + last**2 * timeline.gap_years), ceiling)
-    return Filter(
-        mean=mean,
-        sd=sd,
-        before_mean=np.where(new, prior_mean, mean[previous]),
-        before_sd=np.where(new, prior_sd, grown),
-        drift=drift,
-        ceiling=ceiling,
-    )
-
-
 _STEPS: Final = 400_000  # updates in one call of a kernel: an interrupt is heard between two calls
 
 
-class Piece(NamedTuple):
-    """Games of consecutive periods, as in a Timeline; `goes_on`: some of the first period's are in the piece before."""
+def rows_of(timeline: Timeline, advantage: float = 0.0) -> Games:
+    """The games as kernels take them, White the stronger by an advantage, points."""
+    joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
+    ends = timeline.game_white.copy(), timeline.game_black.copy()
+    return Games(*ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.offset + advantage, joined)
 
-    goes_on: bool
-    node_start: NDArray[np.int64]
-    game_start: NDArray[np.int64]
 
-
-def pieces(
-    timeline: Timeline, weight: Array, joined: NDArray[np.bool_], steps: int | None = None
-) -> Iterator[Piece]:
-    """A timeline's games in order, in pieces that a filter takes in a moment; matches stay whole."""
+def pieces(timeline: Timeline, games: Games, steps: int | None = None) -> Iterator[Piece]:
+    """A timeline's games, in this order, in pieces that a filter takes in a moment; matches stay whole."""
     begun, start = 0, timeline.game_start
-    for first, last in pairwise(_cuts(weight, joined, steps or _STEPS)):
+    for first, last in pairwise(_cuts(games.weight, games.joined, steps or _STEPS)):
         goes_on = begun > 0 and bool(start[begun] > first)
         begin = begun - goes_on
-        begun = len(start) - 1 if last == len(weight) else int(np.searchsorted(start[:-1], last))
+        begun = len(start) - 1 if last == len(games.weight) else int(np.searchsorted(start[:-1], last))
         part = slice(begin, begun + 1)
         yield Piece(goes_on, timeline.node_start[part].copy(), np.clip(start[part], first, last))
 
 
-def whole_periods(game_start: NDArray[np.int64]) -> Iterator[slice]:
-    """Consecutive periods in pieces of about as many games: the parts of arrays that have an entry more than them."""
-    cuts = np.searchsorted(game_start, np.arange(_STEPS, game_start[-1], _STEPS))
-    for begin, end in pairwise(np.unique([0, *cuts, len(game_start) - 1]).tolist()):
-        yield slice(begin, end + 1)
+def whole_periods(timeline: Timeline) -> Iterator[Piece]:
+    """Consecutive periods in pieces of about as many games."""
+    start = timeline.game_start
+    cuts = np.searchsorted(start, np.arange(_STEPS, start[-1], _STEPS))
+    for begin, end in pairwise(np.unique([0, *cuts, len(start) - 1]).tolist()):
+        part = slice(begin, end + 1)
+        yield Piece(False, timeline.node_start[part].copy(), start[part].copy())
 
 
 def _cuts(weight: Array, joined: NDArray[np.bool_], steps: int) -> list[int]:
@@ -147,8 +119,3 @@ def _cuts(weight: Array, joined: NDArray[np.bool_], steps: int) -> list[int]:
     begins = np.append(np.flatnonzero(~joined), n)
     whole = begins[np.searchsorted(begins, cuts)]
     return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
-
-
-def joined_rows(timeline: Timeline) -> NDArray[np.bool_]:
-    """Whether each row goes on with the match of the row before, as kernels take it."""
-    return np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()

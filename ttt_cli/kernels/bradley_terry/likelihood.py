@@ -1,6 +1,6 @@
 """The Bradley-Terry model: what comparisons say about differences of ratings.
 
-Natural units, of 400 / ln 10 Elo points. At the lead x a comparison is won with probability 1 / (1 + exp(margin - x)).
+Natural units, of 400 / ln 10 Elo points. At the difference x one is won with probability 1 / (1 + exp(margin - x)).
 Without a margin a game scored s is s comparisons won and 1 - s lost. With one, a win or a loss is one comparison and a
 draw is one of each: the model of Rao and Kupper 1967, in which P(draw) = (exp(2 margin) - 1) P(win) P(loss).
 """
@@ -36,16 +36,19 @@ def log_logistic(x):
 def compare(first, second, shift, won, lost, margin, rating, gradient, coupling, diagonal):
     """Add the slopes of the comparisons' log-likelihood to `gradient` and their curvatures to `diagonal`.
 
-    `won` and `lost` are weights of comparisons of `first` with `second`, `shift` is added to the lead. Fills `coupling`
-    with the curvature of each row, so that the Hessian is coupling - diagonal; returns the log-likelihood.
+    `won` and `lost` are weights of comparisons of `first`, whose rating has `shift` added, with `second`. Fills
+    `coupling` with the curvature of each row, so that the Hessian is coupling - diagonal; returns the log-likelihood.
     """
     value = 0.0
     for g in range(len(first)):
         i = first[g]
         j = second[g]
-        lead = rating[i] - rating[j] + shift[g]
-        up, down = logistic(margin - lead), logistic(margin + lead)  # chances of what did not happen
-        value += won[g] * log_logistic(lead - margin) + lost[g] * log_logistic(-lead - margin)
+        difference = rating[i] - rating[j] + shift[g]
+        up, down = (
+            logistic(margin - difference),
+            logistic(margin + difference),
+        )  # chances of what did not happen
+        value += won[g] * log_logistic(difference - margin) + lost[g] * log_logistic(-difference - margin)
         score = won[g] * up - lost[g] * down
         gradient[i] += score
         gradient[j] -= score

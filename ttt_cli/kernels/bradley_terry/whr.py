@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.bradley_terry.likelihood import log_logistic, logistic
 from ttt_cli.kernels.compile import kernel
 
 
-@kernel("float64(int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1])")
-def wiener(previous, variance, virtual, rating, gradient, link_precision, own):
+@kernel
+def wiener(
+    previous: Index,
+    mean: Vector,
+    variance: Vector,
+    virtual: float,
+    rating: Vector,
+    gradient: Vector,
+    link_precision: Vector,
+    own: Vector,
+) -> float:
     """Add that of the log density of all histories to `gradient`; returns the density, not normalised at the start.
 
-    A history begins with `virtual` comparisons won and as many lost against a rating of 0; `variance` is that of the
-    change since the node before. Fills `link_precision` with the curvature between a node and the one before, `own`
-    with that of the virtual games.
+    A history begins with `virtual` comparisons won and as many lost against a rating of 0; `mean` and `variance` are
+    those of the change since the node before. Fills `link_precision` with the curvature between a node and the one
+    before, `own` with that of the virtual games.
     """
     value = 0.0
     for i in range(len(previous)):
@@ -27,7 +37,7 @@ def wiener(previous, variance, virtual, rating, gradient, link_precision, own):
             gradient[i] += virtual * (1.0 - 2.0 * score)
             own[i] = 2.0 * virtual * score * (1.0 - score)
         else:
-            change = rating[i] - rating[before]
+            change = rating[i] - rating[before] - mean[i]
             value -= 0.5 * (change * change / variance[i] + math.log(2.0 * math.pi * variance[i]))
             gradient[i] -= change / variance[i]
             gradient[before] += change / variance[i]

@@ -57,12 +57,12 @@ def sides_log_probability(outcome, mean, noise, var_d, mean_i, var_i, mean_j, va
 
 
 @inner
-def game_sides(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
-    """As `sides`, of a game that may have unknown colours (see `colours`); `lead` is the mean of s_i - s_j."""
+def game_sides(outcome, difference, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
+    """As `sides`, of a game that may have unknown colours (see `colours`); `difference` is the mean of s_i - s_j."""
     if outcome < UNKNOWN:
-        return sides(outcome, lead + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
+        return sides(outcome, difference + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
     known = outcome - UNKNOWN
-    one, other = lead + advantage, lead - advantage
+    one, other = difference + advantage, difference - advantage
     a1, a2, a11, a12, a22 = sides(known, one, noise, var_d, mean_i, var_i, mean_j, var_j)
     b1, b2, b11, b12, b22 = sides(known, other, noise, var_d, mean_i, var_i, mean_j, var_j)
     p = first_share(
@@ -80,11 +80,11 @@ def game_sides(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, va
 
 
 @inner
-def game_log_probability(outcome, lead, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
+def game_log_probability(outcome, difference, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
     """log P of a game that may have unknown colours; arguments as in `game_sides`."""
     known = outcome if outcome < UNKNOWN else outcome - UNKNOWN
-    log_p = sides_log_probability(known, lead + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
+    log_p = sides_log_probability(known, difference + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
     if outcome < UNKNOWN:
         return log_p
-    other = sides_log_probability(known, lead - advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
+    other = sides_log_probability(known, difference - advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
     return log_average(log_p, other)

@@ -102,7 +102,21 @@ def opponents(pool: PoolGames, times: Vector, values: Vector, total: Vector, mea
 
 @inner
 def _play(
-    g, i, j, code, lead, alone_i, alone_j, times_i, times_j, noise, margin, advantage, marginal, sites, links
+    g,
+    i,
+    j,
+    code,
+    handicap,
+    alone_i,
+    alone_j,
+    times_i,
+    times_j,
+    noise,
+    margin,
+    advantage,
+    marginal,
+    sites,
+    links,
 ):
     """Update the site of one game; `alone` is the power of it that the cavity lacks, `times` that it is used with.
 
@@ -114,7 +128,7 @@ def _play(
     mean_j = (marginal[j, 1] - alone_j * sites[g, 3]) * var_j
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
     apart = mean_i - mean_j
-    v, w = game_moments((apart + lead) * scale, advantage * scale, margin * scale, code)
+    v, w = game_moments((apart + handicap) * scale, advantage * scale, margin * scale, code)
     if code >= UNKNOWN and w < 0.0:  # two peaks: no Gaussian site stands for them
         return False
     shift = v * scale

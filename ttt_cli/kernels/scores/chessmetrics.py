@@ -14,9 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.scores.structures import Games, Piece
 
-PLAYED, SCORED, AHEAD = 0, 1, 2  # columns of a tally: games, score above one half, lead over opponents
+PLAYED, SCORED, AHEAD = (
+    0,
+    1,
+    2,
+)  # columns of a tally: games, score above one half, rating difference to opponents
 
 
 @inner
@@ -31,13 +37,14 @@ def _join(player, slot, member, tally, n):
 
 
 @inner
-def _gather(now, oldest, newest, periods, game_start, players, outcome, weight, lead, fading, window):
+def _gather(now, oldest, newest, periods, game_start, games, fading, window):
     """(players, games) in the window at the end of period number `now`, from the periods oldest to before newest.
 
     The weight of a game fades linearly. `fading`: months in a period, age in months of a period's games at its end,
     months until nothing is left.
     """
     months, late, span = fading
+    white, black, outcome, weight, offset, _ = games
     slot, member, tally, ends, share = window
     n = 0
     e = 0
@@ -47,15 +54,15 @@ def _gather(now, oldest, newest, periods, game_start, players, outcome, weight, 
             w = fade * weight[g]
             if w <= 0.0:
                 continue
-            i, n = _join(players[g, 0], slot, member, tally, n)
-            j, n = _join(players[g, 1], slot, member, tally, n)
+            i, n = _join(white[g], slot, member, tally, n)
+            j, n = _join(black[g], slot, member, tally, n)
             score = 0.5 * outcome[g] - 0.5
             tally[i, PLAYED] += w
             tally[j, PLAYED] += w
             tally[i, SCORED] += w * score
             tally[j, SCORED] -= w * score
-            tally[i, AHEAD] += w * lead[g]
-            tally[j, AHEAD] -= w * lead[g]
+            tally[i, AHEAD] += w * offset[g]
+            tally[j, AHEAD] -= w * offset[g]
             ends[e, 0] = i
             ends[e, 1] = j
             share[e] = w
@@ -133,26 +140,31 @@ def _hand_out(first, last, node_player, member, x, n, seat, found):
         seat[member[k]] = 0.0
 
 
-@kernel(
-    "Tuple((int64, float64))(int32[::1], int64[::1], int32[::1], int64, int64[::1], int32[:, ::1], int8[::1], "
-    "float64[::1], float64[::1], UniTuple(float64, 3), UniTuple(float64, 3), float64, int64, float64[::1], "
-    "float64[::1])"
-)
+@kernel
 def rate_periods(
-    periods, node_start, node_player, n_players,
-    game_start, players, outcome, weight, lead,
-    fading, formula, tol, most, before, after,
-):  # fmt: skip
+    periods: Index,
+    piece: Piece,
+    node_player: Index,
+    n_players: int,
+    games: Games,
+    fading: tuple[float, float, float],
+    formula: tuple[float, float, float],
+    tol: float,
+    most: int,
+    before: Vector,
+    after: Vector,
+) -> tuple[int, float]:
     """Fill `before` and `after` per node with the deviations from the reference on the lists around its period.
 
     The lists are made at the end of the period number before and of the period itself; a player without games in the
-    window has 0. `players`: White and Black per game, shape (games, 2); `lead`: what White's strength has on top of
-    the rating. `fading` as in `_gather`, `formula`: points, near and far as above. Returns the most steps that a list
-    took (at most `most`) and the largest bound on the error of a deviation, `tol` if all is well.
+    window has 0. `games` are between players, not nodes. `fading` as in `_gather`, `formula`: points, near and far as
+    above. Returns the most steps that a list took (at most `most`) and the largest bound on the error of a deviation,
+    `tol` if all is well.
     """
+    _, node_start, game_start = piece
     slot, member = np.full(n_players, -1, np.int32), np.empty(n_players, np.int32)
     tally = np.empty((n_players, 3))
-    ends, share = np.empty((len(weight), 2), np.int32), np.empty(len(weight))
+    ends, share = np.empty((len(games.weight), 2), np.int32), np.empty(len(games.weight))
     window = slot, member, tally, ends, share
     guess, seat, x = np.zeros((3, n_players))
     system = np.empty((5, n_players))
@@ -164,19 +176,7 @@ def rate_periods(
             if ahead or p == 0 or periods[p - 1] < now:
                 while oldest < p and fading[0] * (now - periods[oldest]) + fading[1] >= fading[2]:
                     oldest += 1
-                n, e = _gather(
-                    now,
-                    oldest,
-                    p + ahead,
-                    periods,
-                    game_start,
-                    players,
-                    outcome,
-                    weight,
-                    lead,
-                    fading,
-                    window,
-                )
+                n, e = _gather(now, oldest, p + ahead, periods, game_start, games, fading, window)
                 for k in range(n):
                     x[k] = guess[member[k]]
                 taken, bound = _rate(tally[:n], ends[:e], share[:e], formula, tol, most, system[:, :n], x[:n])

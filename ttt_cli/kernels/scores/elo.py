@@ -1,70 +1,74 @@
 """Elo's update: a rating moves by K times the residual, game by game or once a period.
 
-The residual is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the lead, on
-Elo's scale; outcomes have the probabilities of `ttt_cli.inference.outcome`. Where colours are unknown both are
-averages over the two colourings of White's advantage.
+The residual is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the rating
+difference, on Elo's scale; outcomes have the probabilities of `ttt_cli.inference.outcome`. Where colours are
+unknown both are averages over the two colourings of White's advantage.
 """
 
 from __future__ import annotations
 
 import math
 
+from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.colours import log_average
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.matches import next_share, unit_end
+from ttt_cli.kernels.scores.structures import Careers, Expectation, Factors, Games, Piece
 
 SCALE = 400.0 / math.log(10.0)  # points in which the odds of the logistic expectation grow by e
 FAR = 300.0  # in SCALE: beyond, the weaker one's chance is its own limit
 CLASS = 200.0  # sd of one performance in the normal expectation, points: Elo's class interval
 
-_HISTORY = "int64[::1], int32[::1], int64[::1]"
-_GAMES = "int32[::1], int32[::1], int8[::1], float64[::1], float64[::1]"
-_RULES = "float64, float64, boolean, boolean"
-_STEPS = "float64, float64, float64, float64, float64"
-_NODES = "float64[::1], float64[::1], float64[::1]"
-
 
 @inner
-def expected_score(lead: float, normal: bool) -> float:
-    """The expected score of a lead of so many points."""
+def expected_score(difference: float, normal: bool) -> float:
+    """The expected score of a difference of so many points."""
     if normal:
-        return 0.5 * math.erfc(-0.5 * lead / CLASS)
-    return 1.0 / (1.0 + math.exp(-lead / SCALE))
+        return 0.5 * math.erfc(-0.5 * difference / CLASS)
+    return 1.0 / (1.0 + math.exp(-difference / SCALE))
 
 
 @inner
-def game_residual(lead: float, advantage: float, score: float, colours: bool, normal: bool) -> float:
-    """White's score less the expected one; `lead` is without White's advantage."""
-    expected = expected_score(lead + advantage, normal)
+def game_residual(difference: float, advantage: float, score: float, colours: bool, normal: bool) -> float:
+    """White's score less the expected one; `difference` is without White's advantage."""
+    expected = expected_score(difference + advantage, normal)
     if not colours:
-        expected = 0.5 * (expected + expected_score(lead - advantage, normal))
+        expected = 0.5 * (expected + expected_score(difference - advantage, normal))
     return score - expected
 
 
 @inner
-def _slope(lead: float, normal: bool) -> float:
-    """How fast the expected score grows with the lead, per point."""
+def _slope(difference: float, normal: bool) -> float:
+    """How fast the expected score grows with the difference, per point."""
     if normal:
-        return math.exp(-0.25 * lead * lead / (CLASS * CLASS)) / (2.0 * math.sqrt(math.pi) * CLASS)
-    expected = expected_score(lead, False)
+        return math.exp(-0.25 * difference * difference / (CLASS * CLASS)) / (
+            2.0 * math.sqrt(math.pi) * CLASS
+        )
+    expected = expected_score(difference, False)
     return expected * (1.0 - expected) / SCALE
 
 
 @inner
 def sum_of_residuals(
-    lead: float, growth: float, share: float, advantage: float, score: float, colours: bool, normal: bool
+    difference: float,
+    growth: float,
+    share: float,
+    advantage: float,
+    score: float,
+    colours: bool,
+    normal: bool,
 ) -> float:
-    """The residuals of a share of a game, or of several of the same score; one of 1 adds `growth` to the lead.
+    """The residuals of a share of a game, or of several of the same score; one of 1 adds `growth` to the difference.
 
-    Several are judged by the lead that they end with, as far as the slope at their beginning tells it (implicit Euler):
-    so many cannot carry it too far.
+    Several are judged by the difference that they end with, as far as the slope at their beginning tells it (implicit
+    Euler): so many cannot carry it too far.
     """
-    first = share * game_residual(lead, advantage, score, colours, normal)
+    first = share * game_residual(difference, advantage, score, colours, normal)
     if share <= 1.0:
         return first
-    slope = _slope(lead + advantage, normal)
+    slope = _slope(difference + advantage, normal)
     if not colours:
-        slope = 0.5 * (slope + _slope(lead - advantage, normal))
+        slope = 0.5 * (slope + _slope(difference - advantage, normal))
     return first / (1.0 + share * growth * slope)
 
 
@@ -75,9 +79,9 @@ def _log_logistic(x: float) -> float:
 
 
 @inner
-def _steeper(lead: float, margin: float) -> float:
-    """The lead at which the rule of draws expects the score that `lead` does (see `ttt_cli.inference.outcome`)."""
-    distance = abs(lead) / SCALE
+def _steeper(difference: float, margin: float) -> float:
+    """The difference at which the rule of draws expects the score of this one (see `ttt_cli.inference.outcome`)."""
+    distance = abs(difference) / SCALE
     t = math.exp(margin / SCALE)
     if distance > FAR:
         x = distance + math.log(0.5 * (t + 1.0 / t))
@@ -87,38 +91,42 @@ def _steeper(lead: float, margin: float) -> float:
         x = math.log(
             (half + math.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)
         )
-    return math.copysign(x * SCALE, lead)
+    return math.copysign(x * SCALE, difference)
 
 
 @inner
-def _log_outcome(lead: float, margin: float, outcome: int) -> float:
-    lead = _steeper(lead, margin)
+def _log_outcome(difference: float, margin: float, outcome: int) -> float:
+    difference = _steeper(difference, margin)
     if outcome == 2:
-        return _log_logistic((lead - margin) / SCALE)
+        return _log_logistic((difference - margin) / SCALE)
     if outcome == 0:
-        return _log_logistic((-lead - margin) / SCALE)
+        return _log_logistic((-difference - margin) / SCALE)
     certainty = math.log(-math.expm1(-2.0 * margin / SCALE))
-    return certainty + _log_logistic((margin - lead) / SCALE) + _log_logistic((margin + lead) / SCALE)
+    return (
+        certainty
+        + _log_logistic((margin - difference) / SCALE)
+        + _log_logistic((margin + difference) / SCALE)
+    )
 
 
 @inner
-def log_outcome(lead: float, advantage: float, margin: float, outcome: int, colours: bool) -> float:
-    """log probability of an outcome; `lead` is without White's advantage."""
-    known = _log_outcome(lead + advantage, margin, outcome)
-    return known if colours else log_average(known, _log_outcome(lead - advantage, margin, outcome))
+def log_outcome(difference: float, advantage: float, margin: float, outcome: int, colours: bool) -> float:
+    """log probability of an outcome; `difference` is without White's advantage."""
+    known = _log_outcome(difference + advantage, margin, outcome)
+    return known if colours else log_average(known, _log_outcome(difference - advantage, margin, outcome))
 
 
 @inner
-def _log_result(lead, advantage, margin, colours, lost, drawn, won):
+def _log_result(difference, advantage, margin, colours, lost, drawn, won):
     """The mean log probability of games of which so many were lost, drawn and won."""
     total = lost + drawn + won
     result = 0.0
     if lost > 0.0:
-        result += lost / total * log_outcome(lead, advantage, margin, 0, colours)
+        result += lost / total * log_outcome(difference, advantage, margin, 0, colours)
     if drawn > 0.0:
-        result += drawn / total * log_outcome(lead, advantage, margin, 1, colours)
+        result += drawn / total * log_outcome(difference, advantage, margin, 1, colours)
     if won > 0.0:
-        result += won / total * log_outcome(lead, advantage, margin, 2, colours)
+        result += won / total * log_outcome(difference, advantage, margin, 2, colours)
     return result
 
 
@@ -137,16 +145,17 @@ def amounts(outcome, weight, first, last):
 
 
 @inner
-def _step(played, peak, k, k_new, k_top, new_games, top_rating):
+def _step(factors, played, peak):
     """K of a player with so many games and such a highest rating so far."""
-    if played < new_games:
-        return k_new
-    return k_top if peak >= top_rating else k
+    if played < factors.new_games:
+        return factors.k_new
+    return factors.k_top if peak >= factors.top_rating else factors.k
 
 
 @inner
-def _carry(start, end, previous, rating, played, peak):
+def _carry(start, end, previous, careers):
     """Begin a period with what the players' last nodes left; newcomers have their rating already."""
+    rating, played, peak = careers
     for i in range(start, end):
         before = previous[i]
         if before >= 0:
@@ -158,24 +167,23 @@ def _carry(start, end, previous, rating, played, peak):
             peak[i] = rating[i]
 
 
-@kernel(f"float64(boolean, {_HISTORY}, {_GAMES}, boolean[::1], {_RULES}, {_STEPS}, {_NODES})")
+@kernel
 def by_game(
-    goes_on, node_start, previous, game_start,
-    white, black, outcome, weight, offset, joined,
-    advantage, margin, colours, normal,
-    k, k_new, k_top, new_games, top_rating,
-    rating, played, peak,
-):  # fmt: skip
-    """Update after each game; fill `rating` (at newcomers' nodes: from theirs), `played` and `peak` per node.
+    piece: Piece, previous: Index, games: Games, expectation: Expectation, factors: Factors, careers: Careers
+) -> float:
+    """Update after each game; fill `careers`, in which newcomers have their rating.
 
-    `goes_on`: the call before has begun the first period. A game of weight w is played w times over, a last fraction of
-    it with that fraction of K; a match by its score (see `matches`).
-    Returns the sum of the log probabilities with which each game was predicted.
+    A game of weight w is played w times over, a last fraction of it with that fraction of K; a match by its score (see
+    `matches`). Returns the sum of the log probabilities with which each game was predicted.
     """
+    goes_on, node_start, game_start = piece
+    white, black, outcome, weight, offset, joined = games
+    advantage, margin, colours, normal = expectation
+    rating, played, peak = careers
     predicted = 0.0
     for p in range(len(node_start) - 1):
         if p > 0 or not goes_on:
-            _carry(node_start[p], node_start[p + 1], previous, rating, played, peak)
+            _carry(node_start[p], node_start[p + 1], previous, careers)
         g = game_start[p]
         while g < game_start[p + 1]:
             stop = unit_end(joined, g, game_start[p + 1])
@@ -189,11 +197,11 @@ def by_game(
                 share = next_share(done, left)
                 left -= share
                 done += share
-                lead = rating[i] - rating[j] + offset[g]
-                step_i = _step(played[i], peak[i], k, k_new, k_top, new_games, top_rating)
-                step_j = _step(played[j], peak[j], k, k_new, k_top, new_games, top_rating)
-                more = sum_of_residuals(lead, step_i + step_j, share, advantage, score, colours, normal)
-                middle = lead if share <= 1.0 else lead + 0.5 * more * (step_i + step_j)
+                difference = rating[i] - rating[j] + offset[g]
+                step_i = _step(factors, played[i], peak[i])
+                step_j = _step(factors, played[j], peak[j])
+                more = sum_of_residuals(difference, step_i + step_j, share, advantage, score, colours, normal)
+                middle = difference if share <= 1.0 else difference + 0.5 * more * (step_i + step_j)
                 predicted += share * _log_result(middle, advantage, margin, colours, lost, drawn, won)
                 rating[i] += more * step_i
                 rating[j] -= more * step_j
@@ -205,36 +213,43 @@ def by_game(
     return predicted
 
 
-@kernel(f"float64({_HISTORY}, {_GAMES}, {_RULES}, {_STEPS}, float64, float64[::1], float64[::1], {_NODES})")
+@kernel
 def by_period(
-    node_start, previous, game_start,
-    white, black, outcome, weight, offset,
-    advantage, margin, colours, normal,
-    k, k_new, k_top, new_games, top_rating,
-    k_limit, games, residual,
-    rating, played, peak,
-):  # fmt: skip
+    piece: Piece,
+    previous: Index,
+    games: Games,
+    expectation: Expectation,
+    factors: Factors,
+    k_limit: float,
+    count: Vector,
+    residual: Vector,
+    careers: Careers,
+) -> float:
     """Update once a period, all its games judged by the ratings at its start; otherwise as `by_game`.
 
-    `games` is the weighted number of a node's games, K times which is at most `k_limit`; `residual` (zeros) is filled
+    `count` is the weighted number of a node's games, K times which is at most `k_limit`; `residual` (zeros) is filled
     with the sum of a node's residuals. Who has reached the top is told by ratings after periods.
     """
+    _, node_start, game_start = piece
+    white, black, outcome, weight, offset, _ = games
+    advantage, margin, colours, normal = expectation
+    rating, played, peak = careers
     predicted = 0.0
     for p in range(len(node_start) - 1):
-        _carry(node_start[p], node_start[p + 1], previous, rating, played, peak)
+        _carry(node_start[p], node_start[p + 1], previous, careers)
         for g in range(game_start[p], game_start[p + 1]):
             i = white[g]
             j = black[g]
-            lead = rating[i] - rating[j] + offset[g]
-            predicted += weight[g] * log_outcome(lead, advantage, margin, outcome[g], colours)
-            more = weight[g] * game_residual(lead, advantage, 0.5 * outcome[g], colours, normal)
+            difference = rating[i] - rating[j] + offset[g]
+            predicted += weight[g] * log_outcome(difference, advantage, margin, outcome[g], colours)
+            more = weight[g] * game_residual(difference, advantage, 0.5 * outcome[g], colours, normal)
             residual[i] += more
             residual[j] -= more
         for i in range(node_start[p], node_start[p + 1]):
-            step = _step(played[i], peak[i], k, k_new, k_top, new_games, top_rating)
-            if step * games[i] > k_limit:
-                step = k_limit / games[i]
+            step = _step(factors, played[i], peak[i])
+            if step * count[i] > k_limit:
+                step = k_limit / count[i]
             rating[i] += step * residual[i]
             peak[i] = max(peak[i], rating[i])
-            played[i] += games[i]
+            played[i] += count[i]
     return predicted

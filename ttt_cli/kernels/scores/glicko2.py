@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.glicko import weigh_games
+from ttt_cli.kernels.scores.structures import Beliefs, Games, Piece, Slopes
 
 CLOSE = 1e-6  # of the log of the squared volatility: where the search ends
 MOST = 100  # steps of the search; it takes about ten
 HUGE = 1e100  # in place of what would overflow: games that say next to nothing of a rating far off
+
+
+class Newcomer(NamedTuple):
+    """What is believed at the first appearance, and how volatilities change (`unit`: points in one of theirs)."""
+
+    mean: float
+    variance: float
+    volatility: float
+    unit: float
+    change: float
 
 
 @inner
@@ -20,8 +33,8 @@ def _excess(x, improvement, spread, start, change):
     return squared * (improvement - total) / (2.0 * total * total) - (x - start) / (change * change)
 
 
-@kernel("float64(float64, float64, float64, float64)")
-def new_volatility(volatility, improvement, spread, change):
+@kernel
+def new_volatility(volatility: float, improvement: float, spread: float, change: float) -> float:
     """The volatility after a period, by the Illinois method (Glickman 2013, step 5).
 
     `improvement`: the squared improvement that the games alone suggest (Delta^2); `spread`: the variance they leave
@@ -53,72 +66,74 @@ def new_volatility(volatility, improvement, spread, change):
 
 
 @inner
-def _rate(i, unit, change, prior_variance, mean, variance, volatility, gradient, information):
+def _rate(i, newcomer, beliefs, volatility, slopes):
     """Renew node i, which holds what was believed before its games, by what they say (steps 4 to 8).
 
     Departure from the source: no volatility makes a player less certain in one period than a newcomer.
     """
+    unit, most_variance = newcomer.unit, newcomer.variance
+    mean, variance = beliefs
+    gradient, information = slopes
     if information[i] > 0.0:
         inverse = 1.0 / (unit * unit)
         improvement = min((gradient[i] / information[i]) ** 2 * inverse, HUGE)
         spread = min((1.0 / information[i] + variance[i]) * inverse, HUGE)
-        most = math.sqrt(prior_variance * inverse)
-        volatility[i] = min(new_volatility(volatility[i], improvement, spread, change), most)
+        most = math.sqrt(most_variance * inverse)
+        volatility[i] = min(new_volatility(volatility[i], improvement, spread, newcomer.change), most)
         grown = variance[i] + (unit * volatility[i]) ** 2
     else:
-        grown = min(variance[i] + (unit * volatility[i]) ** 2, prior_variance)
+        grown = min(variance[i] + (unit * volatility[i]) ** 2, most_variance)
     variance[i] = 1.0 / (1.0 / grown + information[i])
     mean[i] += variance[i] * gradient[i]
 
 
-@kernel(
-    "void(int64, int64, int64, int64, int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], "
-    "float64, float64, float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
-)
+@kernel
 def rate_period(
-    first_node, last_node, first_game, last_game, white, black, outcome, weight, lead,
-    unit, change, prior_variance, mean, variance, volatility, gradient, information,
-):  # fmt: skip
-    """Renew mean and variance (points) and volatility of the nodes of one period; the last two come as zeros.
+    nodes: tuple[int, int],
+    played: tuple[int, int],
+    games: Games,
+    newcomer: Newcomer,
+    beliefs: Beliefs,
+    volatility: Vector,
+    slopes: Slopes,
+) -> None:
+    """Renew beliefs and volatility of the `nodes` of one period by the games `played` in it; the slopes come as zeros.
 
-    `unit`: points in one unit of the volatility; `lead` as in `weigh_games`. Without games a node only grows less
-    certain, up to `prior_variance`.
+    Both are given as the first and the end. Without games a node only grows less certain, as a newcomer at most.
     """
-    weigh_games(
-        first_game, last_game, white, black, outcome, weight, lead, mean, variance, gradient, information
-    )
-    for i in range(first_node, last_node):
-        _rate(i, unit, change, prior_variance, mean, variance, volatility, gradient, information)
+    weigh_games(played[0], played[1], games, beliefs, slopes)
+    for i in range(nodes[0], nodes[1]):
+        _rate(i, newcomer, beliefs, volatility, slopes)
 
 
-@kernel(
-    "void(int64[::1], int32[::1], float64[::1], int64[::1], int32[::1], int32[::1], int8[::1], float64[::1], "
-    "float64[::1], float64, float64, float64, float64, float64, float64[::1], float64[::1], float64[::1], "
-    "float64[::1], float64[::1])"
-)
+@kernel
 def filter_volatile(
-    node_start, previous, idle,
-    game_start, white, black, outcome, weight, lead,
-    prior_mean, prior_variance, prior_volatility, unit, change,
-    mean, variance, volatility, gradient, information,
-):  # fmt: skip
-    """Fill mean and variance (points) and volatility per node after its games; the last two come as zeros.
+    piece: Piece,
+    previous: Index,
+    idle: Vector,
+    games: Games,
+    newcomer: Newcomer,
+    beliefs: Beliefs,
+    volatility: Vector,
+    slopes: Slopes,
+) -> None:
+    """Fill beliefs and volatility per node after its games; the slopes come as zeros.
 
-    `idle` (nodes): whole periods without games since the player's node before.
+    `idle` (nodes): whole periods without games since the player's node before, `previous`.
     """
+    _, node_start, game_start = piece
+    mean, variance = beliefs
     for p in range(len(node_start) - 1):
         for i in range(node_start[p], node_start[p + 1]):
             last = previous[i]
             if last < 0:
-                mean[i] = prior_mean
-                variance[i] = prior_variance
-                volatility[i] = prior_volatility
+                mean[i] = newcomer.mean
+                variance[i] = newcomer.variance
+                volatility[i] = newcomer.volatility
             else:
                 mean[i] = mean[last]
                 volatility[i] = volatility[last]
-                variance[i] = min(variance[last] + idle[i] * (unit * volatility[i]) ** 2, prior_variance)
-        rate_period(
-            node_start[p], node_start[p + 1], game_start[p], game_start[p + 1],
-            white, black, outcome, weight, lead,
-            unit, change, prior_variance, mean, variance, volatility, gradient, information,
-        )  # fmt: skip
+                grown = variance[last] + idle[i] * (newcomer.unit * volatility[i]) ** 2
+                variance[i] = min(grown, newcomer.variance)
+        nodes = node_start[p], node_start[p + 1]
+        rate_period(nodes, (game_start[p], game_start[p + 1]), games, newcomer, beliefs, volatility, slopes)

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import kernel
 from ttt_cli.kernels.scores.elo import amounts, sum_of_residuals
 from ttt_cli.kernels.scores.matches import next_share, unit_begin, unit_end
+from ttt_cli.kernels.scores.structures import Expectation, Games, Piece
 
 
-@kernel(
-    "void(boolean, int64[::1], int32[::1], int64[::1], int32[::1], int32[::1], int8[::1], float64[::1], float64[::1], "
-    "boolean[::1], float64, boolean, boolean, float64, float64[::1], float64[::1])"
-)
+@kernel
 def run_through(
-    backwards, node_start, node_player, game_start,
-    white, black, outcome, weight, offset, joined,
-    advantage, colours, normal, k,
-    current, rating,
-):  # fmt: skip
+    backwards: bool,
+    piece: Piece,
+    node_player: Index,
+    games: Games,
+    expectation: Expectation,
+    k: float,
+    current: Vector,
+    rating: Vector,
+) -> None:
     """Update after each game, from the first to the last or, backwards, from the last to the first.
 
     `current` holds the rating of each player, at the beginning and the end; `rating` is filled with what each node's
     player has when the run leaves its period. A game of weight w is played w times over, a last fraction of it with
     that fraction of K; a match by its score (see `matches`).
     """
+    _, node_start, game_start = piece
+    white, black, outcome, weight, offset, joined = games
+    advantage, _, colours, normal = expectation
     periods = len(node_start) - 1
     for passed in range(periods):
         p = periods - 1 - passed if backwards else passed
@@ -41,8 +47,8 @@ def run_through(
                 share = next_share(done, left)
                 left -= share
                 done += share
-                lead = current[i] - current[j] + offset[g]
-                move = k * sum_of_residuals(lead, 2.0 * k, share, advantage, score, colours, normal)
+                difference = current[i] - current[j] + offset[g]
+                move = k * sum_of_residuals(difference, 2.0 * k, share, advantage, score, colours, normal)
                 current[i] += move
                 current[j] -= move
             if backwards:

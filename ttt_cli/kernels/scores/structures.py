@@ -1,0 +1,90 @@
+"""The arrays of systems that take games in order, by what they belong to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ttt_cli.kernels.arrays import Flags, Index, Outcomes, Places, Vector
+
+
+class Piece(NamedTuple):
+    """Consecutive periods: where their nodes and games begin, (periods + 1,).
+
+    `goes_on`: some games of the first period are in the piece before.
+    """
+
+    goes_on: bool
+    node_start: Places
+    game_start: Places
+
+
+class Games(NamedTuple):
+    """Rows of games by period, (games,).
+
+    | name | unit | |
+    |---|---|---|
+    | white, black | | nodes |
+    | outcome | | of White: 0 loss, 1 draw, 2 win |
+    | weight | games | |
+    | offset | points | added to White's rating |
+    | joined | | whether a row goes on with the match of the row before |
+    """
+
+    white: Index
+    black: Index
+    outcome: Outcomes
+    weight: Vector
+    offset: Vector
+    joined: Flags
+
+
+class Steps(NamedTuple):
+    """Mean and variance of the change since the player's node before, `previous`, points; at first nodes the prior's.
+
+    Of shape (nodes,); `previous` is -1 at first nodes, whose means are counted from the prior's origin.
+    """
+
+    previous: Index
+    mean: Vector
+    variance: Vector
+
+
+class Beliefs(NamedTuple):
+    """What is believed of nodes, (nodes,): mean, points, and variance, points^2."""
+
+    mean: Vector
+    variance: Vector
+
+
+class Slopes(NamedTuple):
+    """Of the log-likelihood of games in the nodes' ratings, (nodes,): its gradient and its information."""
+
+    gradient: Vector
+    information: Vector
+
+
+class Expectation(NamedTuple):
+    """How differences of ratings become expected scores and outcomes; White's advantage and the draw margin, points."""
+
+    advantage: float
+    margin: float
+    colours: bool
+    normal: bool
+
+
+class Factors(NamedTuple):
+    """K: of new players, of those who have once reached the top rating, and of the others."""
+
+    k: float
+    k_new: float
+    k_top: float
+    new_games: float
+    top_rating: float
+
+
+class Careers(NamedTuple):
+    """Ratings after the games of nodes, (nodes,), games played by then, and the highest rating so far."""
+
+    rating: Vector
+    played: Vector
+    peak: Vector
