@@ -17,11 +17,7 @@ Period = Literal["year", "quarter", "month", "week", "day"]
 Colours = Literal["auto", "known", "unknown"]
 NameMatching = Literal["clean", "folded", "full"]
 NotOnePerson = Literal["teams", "engines"]
-_NO_ANCHORS: list[str] = []
 PERIODS: tuple[Period, ...] = ("year", "quarter", "month", "week", "day")
-_NOBODY: list[NotOnePerson] = []
-_STATUSES = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
-_NO_ODDS: dict[str, float] = {}
 
 
 def _without_unnamed(drop: Any) -> Any:
@@ -32,73 +28,62 @@ def _without_unnamed(drop: Any) -> Any:
 class DataConfig(Section):
     """How records become games."""
 
-    period: Annotated[Period, Field(description="time step of the model")] = "year"
-    colours: Annotated[
-        Colours,
-        Field(
-            description="whether the player named White had White; unknown: the average over both colourings; "
-            "auto: known, unless the winner is always named first"
-        ),
-    ] = "auto"
-    reader: Annotated[
-        Literal["scan", "chess"], Field(description="PGN through our tag scanner, or through python-chess")
-    ] = "scan"
-    format: Annotated[
-        Literal["auto", *(form.name for form in FORMATS)],  # type: ignore[valid-type]
-        Field(description="kind of input; auto: by content and name; tsv: csv with tabs"),
-    ] = "auto"
-    header: Annotated[
-        bool | None, Field(description="whether a CSV starts with column names; null: by its first line")
-    ] = None
-    columns: Annotated[
-        list[str] | dict[str, str] | None,
-        Field(description="names of the columns in order, or a map from our names to the file's"),
-    ] = None
-    delimiter: Annotated[str | None, Field(min_length=1, max_length=1, description="null: detected")] = None
-    encoding: Annotated[str | None, Field(description="null: UTF-8, else cp1252, value by value")] = None
-    names: Annotated[
-        NameMatching,
-        Field(
-            description="spellings of one name: clean: blanks, dots, titles; folded: also case and accents; "
-            "full: also First Last beside Last, First"
-        ),
-    ] = "full"
-    aliases: Annotated[str | None, Field(description="file of further spellings: main,synonym,...")] = None
-    ids: Annotated[bool, Field(description="whether a player with a FIDE id is known by it")] = True
-    drop: Annotated[
-        list[NotOnePerson],
-        BeforeValidator(_without_unnamed),
-        Field(description="what is not one person and left out, as the unnamed always are"),
-    ] = _NOBODY
-    match_cap: Annotated[
-        float | None, Field(gt=0, description="most games that a match given as a score counts as; null: all")
-    ] = None
-    status: Annotated[
-        dict[str, Annotated[float, Field(ge=0, le=1e9)]],
-        Field(description="weight of the records of each status; 0: not used"),
-    ] = _STATUSES
-    odds: Annotated[
-        dict[str, float], Field(description="Elo points of further odds, or instead of the usual ones")
-    ] = _NO_ODDS
-    strict: Annotated[bool, Field(description="whether any problem with a file or record is an error")] = (
-        False
+    period: Period = Field(default="year", description="time step of the model")
+    colours: Colours = Field(
+        default="auto",
+        description="whether the player named White had White; unknown: the average over both colourings; "
+        "auto: known, unless the winner is always named first",
     )
-    max_errors: Annotated[
-        int | None, Field(ge=0, description="most records that may be unusable; null: any number")
-    ] = None
-    filter: Annotated[FilterConfig, Field(description="which records are used")] = FilterConfig()
+    reader: Literal["scan", "chess"] = Field(
+        default="scan", description="PGN through our tag scanner, or through python-chess"
+    )
+    format: Literal["auto", *(form.name for form in FORMATS)] = Field(  # type: ignore[valid-type]
+        default="auto", description="kind of input; auto: by content and name; tsv: csv with tabs"
+    )
+    header: bool | None = Field(
+        default=None, description="whether a CSV starts with column names; null: by its first line"
+    )
+    columns: list[str] | dict[str, str] | None = Field(
+        default=None, description="names of the columns in order, or a map from our names to the file's"
+    )
+    delimiter: str | None = Field(default=None, min_length=1, max_length=1, description="null: detected")
+    encoding: str | None = Field(default=None, description="null: UTF-8, else cp1252, value by value")
+    names: NameMatching = Field(
+        default="full",
+        description="spellings of one name: clean: blanks, dots, titles; folded: also case and accents; "
+        "full: also First Last beside Last, First",
+    )
+    aliases: str | None = Field(default=None, description="file of further spellings: main,synonym,...")
+    ids: bool = Field(default=True, description="whether a player with a FIDE id is known by it")
+    drop: Annotated[list[NotOnePerson], BeforeValidator(_without_unnamed)] = Field(
+        default=[], description="what is not one person and left out, as the unnamed always are"
+    )
+    match_cap: float | None = Field(
+        default=None, gt=0, description="most games that a match given as a score counts as; null: all"
+    )
+    status: dict[str, Annotated[float, Field(ge=0, le=1e9)]] = Field(
+        default={"formal": 1.0, "casual": 1.0, "soft": 1.0},
+        description="weight of the records of each status; 0: not used",
+    )
+    odds: dict[str, float] = Field(
+        default={}, description="Elo points of further odds, or instead of the usual ones"
+    )
+    strict: bool = Field(default=False, description="whether any problem with a file or record is an error")
+    max_errors: int | None = Field(
+        default=None, ge=0, description="most records that may be unusable; null: any number"
+    )
+    filter: FilterConfig = Field(default=FilterConfig(), description="which records are used")
 
 
 class SolverConfig(Section):
     """When inference stops and how hard it tries."""
 
-    tol: Annotated[float, Field(gt=0, description="largest error of a mean that may remain, points")] = 0.01
-    max_sweeps: Annotated[int, Field(ge=1, description="forward-backward sweeps at most")] = 1000
-    threads: Annotated[
-        int | None,
-        Field(ge=1, description="threads at most; null: one per processor. Results agree within tol"),
-    ] = None
-    accelerate: Annotated[bool, Field(description="mix sweeps to reach the fixed point sooner")] = True
+    tol: float = Field(default=0.01, gt=0, description="largest error of a mean that may remain, points")
+    max_sweeps: int = Field(default=1000, ge=1, description="forward-backward sweeps at most")
+    threads: int | None = Field(
+        default=None, ge=1, description="threads at most; null: one per processor. Results agree within tol"
+    )
+    accelerate: bool = Field(default=True, description="mix sweeps to reach the fixed point sooner")
 
 
 class ModelConfig(BaseModel):
@@ -106,7 +91,7 @@ class ModelConfig(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    name: Annotated[str, Field(description="rating system")] = "ttt"
+    name: str = Field(default="ttt", description="rating system")
 
     @property
     def params(self) -> dict[str, Any]:
@@ -117,16 +102,14 @@ class ModelConfig(BaseModel):
 class ScaleConfig(Section):
     """How skills are shown; they are stored in points."""
 
-    anchors: Annotated[
-        list[str],
-        Field(description="ratings that set the level: NAME @ YEAR = RATING; none: points of the run"),
-    ] = _NO_ANCHORS
-    slope: Annotated[
-        Literal["elo", "matched"],
-        Field(
-            description="elo: a difference of 200 means 76 %; matched: as the anchors ask for, two or more"
-        ),
-    ] = "elo"
+    anchors: list[str] = Field(
+        default=[],
+        description="ratings that set the level: NAME @ YEAR = RATING; none: points of the run",
+    )
+    slope: Literal["elo", "matched"] = Field(
+        default="elo",
+        description="elo: a difference of 200 means 76 %; matched: as the anchors ask for, two or more",
+    )
 
     @field_validator("slope")
     @classmethod

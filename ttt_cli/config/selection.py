@@ -12,8 +12,6 @@ from ttt_cli.config.document import Section
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
 ]
-_NONE: list[str] = []
-_NO_SETS: list[EventSet] = []
 _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 
 
@@ -62,30 +60,26 @@ Patterns = Annotated[list[str], AfterValidator(_checked_patterns)]
 class FilterConfig(Section):
     """Which records are used; each key that leaves some out is counted as a reason."""
 
-    years: Annotated[
-        str | int | list[int] | None,
-        AfterValidator(_checked_years),
-        Field(description="first and last year, as in 1850-1900, 1850- or [1850, 1900]; null: all"),
-    ] = None
-    players: Annotated[
-        Patterns,
-        Field(description="games in which one of these plays, names or /patterns/; empty: everybody"),
-    ] = _NONE
-    among: Annotated[bool, Field(description="only games in which both players are among `players`")] = False
-    events: Annotated[
-        Patterns,
-        Field(description="words or /patterns/ in event or site of the games that are used; empty: all"),
-    ] = _NONE
-    exclude: Annotated[
-        list[EventSet], Field(description="ready-made sets of events and positions that are not used")
-    ] = _NO_SETS
-    exclude_events: Annotated[
-        Patterns, Field(description="words or /patterns/ in event or site of the games that are not used")
-    ] = _NONE
-    dedupe: Annotated[bool, Field(description="use only one of several records of the same game")] = False
-    min_games: Annotated[
-        int, Field(ge=0, description="players with fewer games are left out, until all have as many")
-    ] = 0
-    largest_group: Annotated[
-        bool, Field(description="use only the largest group of players tied by games")
-    ] = False
+    years: Annotated[str | int | list[int] | None, AfterValidator(_checked_years)] = Field(
+        default=None, description="first and last year, as in 1850-1900, 1850- or [1850, 1900]; null: all"
+    )
+    players: Patterns = Field(
+        default=[], description="games in which one of these plays, names or /patterns/; empty: everybody"
+    )
+    among: bool = Field(default=False, description="only games in which both players are among `players`")
+    events: Patterns = Field(
+        default=[], description="words or /patterns/ in event or site of the games that are used; empty: all"
+    )
+    exclude: list[EventSet] = Field(
+        default=[], description="ready-made sets of events and positions that are not used"
+    )
+    exclude_events: Patterns = Field(
+        default=[], description="words or /patterns/ in event or site of the games that are not used"
+    )
+    dedupe: bool = Field(default=False, description="use only one of several records of the same game")
+    min_games: int = Field(
+        default=0, ge=0, description="players with fewer games are left out, until all have as many"
+    )
+    largest_group: bool = Field(
+        default=False, description="use only the largest group of players tied by games"
+    )

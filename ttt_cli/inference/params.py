@@ -84,13 +84,11 @@ class PlayParams(Params):
     prior_sd: PriorSd = 400.0
     beta: Beta = 480.0
     tau: Tau = 60.0
-    white_advantage: Annotated[
-        Literal["estimate"] | float,
-        Field(
-            validation_alias=alias("white_advantage", "gamma"),
-            description="added to White's performance, points; estimate: what the evidence prefers",
-        ),
-    ] = 0.0
+    white_advantage: Literal["estimate"] | float = Field(
+        default=0.0,
+        validation_alias=alias("white_advantage", "gamma"),
+        description="added to White's performance, points; estimate: what the evidence prefers",
+    )
 
     def skill_prior(self, timeline: Timeline) -> Prior:
         """What is believed of skills before any game."""

@@ -6,14 +6,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Status
+from ttt_cli.fitted import Fit, Status
 
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
+
+
+class Given(TypedDict, total=False):
+    """What a fit may be given: whom to tell of its sweeps, and a fit of the same timeline to start from."""
+
+    on_sweep: OnSweep | None
+    start: Fit | None
+
+
 LEAST_RATE = (
     0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last
 )

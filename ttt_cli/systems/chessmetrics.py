@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Final
+from typing import Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
 from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.inference.scores.filtering import filter_fit, rows_of
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Piece
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -34,44 +34,34 @@ Array = NDArray[np.float64]
 class Params(ExpectedParams):
     """Parameters of Chessmetrics."""
 
-    window: Annotated[
-        float, Field(ge=1, description="years until a game has lost all its weight, which fades linearly")
-    ] = 4.0
-    points_per_score: Annotated[
-        float,
-        Field(gt=0, description="points between the performances of a score of 0 and of 100 %"),
-    ] = 850.0
-    opponents_games: Annotated[
-        float,
-        Field(ge=0, description="number of added draws against opponents like those met, no unit"),
-    ] = 4.0
-    reference_games: Annotated[
-        float,
-        Field(gt=0, description="number of added draws against the reference rating, no unit"),
-    ] = 3.0
-    reference_rating: Annotated[
-        float,
-        Field(description="rating of the opponent of the reference games, points; shifts the whole scale"),
-    ] = 2300.0
-    bonus: Annotated[
-        float, Field(description="added to every rating in the end, points; shifts the whole scale")
-    ] = 43.0
+    window: float = Field(
+        default=4.0, ge=1, description="years until a game has lost all its weight, which fades linearly"
+    )
+    points_per_score: float = Field(
+        default=850.0, gt=0, description="points between the performances of a score of 0 and of 100 %"
+    )
+    opponents_games: float = Field(
+        default=4.0, ge=0, description="number of added draws against opponents like those met, no unit"
+    )
+    reference_games: float = Field(
+        default=3.0, gt=0, description="number of added draws against the reference rating, no unit"
+    )
+    reference_rating: float = Field(
+        default=2300.0,
+        description="rating of the opponent of the reference games, points; shifts the whole scale",
+    )
+    bonus: float = Field(
+        default=43.0, description="added to every rating in the end, points; shifts the whole scale"
+    )
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Make the lists at both ends of every period.
 
     The log-evidence is the sum of the log probabilities with which the games were predicted by the lists before them.
     """
     fitted = _fit(timeline, params, solver)
-    if on_sweep:
+    if on_sweep := given.get("on_sweep"):
         on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)
     return fitted
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Final
+from typing import Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, 
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
@@ -43,28 +43,27 @@ Array = NDArray[np.float64]
 class Params(ExpectedParams):
     """Parameters of Edo."""
 
-    ties: Annotated[
-        float, Field(gt=0, description="games of the hypothetical drawn match between neighbouring years")
-    ] = 30.0
-    comparisons: Annotated[
-        float,
-        Field(gt=0, description="comparisons that a game is worth, for deviations; 2 where half are drawn"),
-    ] = 2.0
-    raw_mean: Annotated[
-        float,
-        Field(description="mean of the raw ratings of all player-years, points; not used with an anchor"),
-    ] = 2550.0
-    anchor: Annotated[
-        str | None,
-        Field(
-            pattern=r"^\S.* @ \d{4}\S* = -?\d+(\.\d+)?$",
-            description="a raw rating that sets the scale, `NAME @ PERIOD = POINTS`; null: by raw_mean",
-        ),
-    ] = None
-    prior_mean: Annotated[
-        PriorMean, Field(description="mean of the ratings of all chess players, points")
-    ] = 1500.0
-    prior_sd: Annotated[PriorSd, Field(description="sd of the ratings of all chess players, points")] = 300.0
+    ties: float = Field(
+        default=30.0, gt=0, description="games of the hypothetical drawn match between neighbouring years"
+    )
+    comparisons: float = Field(
+        default=2.0,
+        gt=0,
+        description="comparisons that a game is worth, for deviations; 2 where half are drawn",
+    )
+    raw_mean: float = Field(
+        default=2550.0,
+        description="mean of the raw ratings of all player-years, points; not used with an anchor",
+    )
+    anchor: str | None = Field(
+        default=None,
+        pattern=r"^\S.* @ \d{4}\S* = -?\d+(\.\d+)?$",
+        description="a raw rating that sets the scale, `NAME @ PERIOD = POINTS`; null: by raw_mean",
+    )
+    prior_mean: PriorMean = Field(
+        default=1500.0, description="mean of the ratings of all chess players, points"
+    )
+    prior_sd: PriorSd = Field(default=300.0, description="sd of the ratings of all chess players, points")
     deviations: Deviations = "exact"
 
 
@@ -98,14 +97,7 @@ class Adjusted(Line):
         return year._replace(prior=self.prior_sd, centre=self.prior_mean)
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the most likely ratings of all player-years and their deviations, then take in the prior.
 
     Players who cannot be rated stand at the prior; `notes` names them. Raises ConfigError for an unknown anchor, when
@@ -117,8 +109,8 @@ def fit(
     posterior = _posterior(rated, timeline, params)
     if params.deviations == "exact":
         posterior.require_information()
-    begin = started_ratings(timeline, start)[rated.nodes]
-    maximum = maximise(posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
+    begin = started_ratings(timeline, given.get("start"))[rated.nodes]
+    maximum = maximise(posterior, begin, solver.tol, solver.max_sweeps, given.get("on_sweep"))
     variance, covariance = _deviations(rated, posterior, params)
     rating, scale_notes = _on_scale(rated, maximum.rating * ELO_SCALE, timeline, params)
     state = np.zeros(timeline.n_nodes)

@@ -28,28 +28,27 @@ Step = Annotated[float, Field(gt=0)]
 class Params(RatingParams):
     """Parameters of the Elo system."""
 
-    update: Annotated[
-        Literal["game", "period"],
-        Field(description="after each game, or once a period by the ratings at its start"),
-    ] = "game"
+    update: Literal["game", "period"] = Field(
+        default="game", description="after each game, or once a period by the ratings at its start"
+    )
     expectation: Expectation = "logistic"
-    k: Annotated[
-        Literal["auto"] | Step,
-        Field(description="points that a rating moves by for a residual of 1; auto: by alpha"),
-    ] = "auto"
-    alpha: Annotated[
-        float, Field(gt=0, lt=1, description="weight of the new against the old, for k auto: K = 354.5 alpha")
-    ] = 0.07
-    k_new: Annotated[Step | None, Field(description="K of a player's first games; null: as k")] = None
-    new_games: Annotated[int, Field(ge=0, description="how many games are a player's first ones")] = 30
-    k_top: Annotated[
-        Step | None, Field(description="K of who has once reached the top rating; null: as k")
-    ] = None
-    top_rating: Annotated[int, Field(description="rating from which k_top counts, points")] = 2400
-    k_limit: Annotated[
-        int,
-        Field(gt=0, description="most that K times a player's games of a period may be, for update period"),
-    ] = 700
+    k: Literal["auto"] | Step = Field(
+        default="auto", description="points that a rating moves by for a residual of 1; auto: by alpha"
+    )
+    alpha: float = Field(
+        default=0.07, gt=0, lt=1, description="weight of the new against the old, for k auto: K = 354.5 alpha"
+    )
+    k_new: Step | None = Field(default=None, description="K of a player's first games; null: as k")
+    new_games: int = Field(default=30, ge=0, description="how many games are a player's first ones")
+    k_top: Step | None = Field(
+        default=None, description="K of who has once reached the top rating; null: as k"
+    )
+    top_rating: int = Field(default=2400, description="rating from which k_top counts, points")
+    k_limit: int = Field(
+        default=700,
+        gt=0,
+        description="most that K times a player's games of a period may be, for update period",
+    )
 
 
 @one_pass

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE, logistic, predict_ratings
 from ttt_cli.inference.scores.balance import Pairs, balance, level
 from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
-from ttt_cli.inference.solver import OnSweep, largest
+from ttt_cli.inference.solver import Given, OnSweep, largest
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import year_of
 from ttt_cli.timeline import Timeline
@@ -46,16 +46,17 @@ SLACK: Final = 1e-12  # relative: rounding of the likelihood
 class Params(RatingParams):
     """Parameters of Elo's historical method."""
 
-    span: Annotated[
-        float, Field(gt=0, description="length of the periods with one performance each, years")
-    ] = 5.0
-    padding: Annotated[
-        float, Field(gt=0, description="drawn games added to every performance, spread over its opponents")
-    ] = 1.0
-    smoothing: Annotated[
-        float,
-        Field(gt=0, description="sd of the Gaussian in time under which performances are averaged, years"),
-    ] = 3.0
+    span: float = Field(
+        default=5.0, gt=0, description="length of the periods with one performance each, years"
+    )
+    padding: float = Field(
+        default=1.0, gt=0, description="drawn games added to every performance, spread over its opponents"
+    )
+    smoothing: float = Field(
+        default=3.0,
+        gt=0,
+        description="sd of the Gaussian in time under which performances are averaged, years",
+    )
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,7 @@ class Entries:
     pairs: Pairs
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Performance ratings within each period, then the levels of its pools, then curves through both.
 
     Sweeps are rounds over all performances; the log-evidence is NaN.
@@ -89,7 +83,7 @@ def fit(
     margin = resolve_logistic_margin(params, timeline)
     time = middles(timeline)
     entries = lay_out(timeline, time, params.span)
-    within, trace = performances(timeline, entries, params, solver, on_sweep)
+    within, trace = performances(timeline, entries, params, solver, given.get("on_sweep"))
     levelled, solved = on_one_level(entries, within, solver)
     remaining = trace[-1][1] if solved else np.inf
     return Fit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,15 @@ Array = NDArray[np.float64]
 class Params(DeviationParams):
     """Parameters of Glicko."""
 
-    tau: Annotated[
-        float,
-        Field(
-            ge=0,
-            validation_alias=alias("tau", "c"),
-            description="growth of the deviation over one idle year, points; tau * sqrt(g) over g years",
-        ),
-    ] = 40.0
-    smooth: Annotated[
-        bool, Field(description="whether a pass back in time lets later games speak about earlier ratings")
-    ] = False
+    tau: float = Field(
+        default=40.0,
+        ge=0,
+        validation_alias=alias("tau", "c"),
+        description="growth of the deviation over one idle year, points; tau * sqrt(g) over g years",
+    )
+    smooth: bool = Field(
+        default=False, description="whether a pass back in time lets later games speak about earlier ratings"
+    )
 
     def skill_prior(self, timeline: Timeline) -> Prior:
         """What is believed of skills before any game; idle years make nobody less certain than a newcomer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,20 +33,16 @@ Array = NDArray[np.float64]
 class Params(DeviationParams):
     """Parameters of Glicko-2. Volatilities are in units of 400 / ln 10 = 173.7 points per sqrt(period)."""
 
-    volatility: Annotated[
-        float,
-        Field(
-            gt=0,
-            description="volatility at the first appearance: growth of the deviation over one period, in 173.7 points",
-        ),
-    ] = 0.06
-    volatility_change: Annotated[
-        float,
-        Field(
-            ge=0,
-            description="how freely volatilities change: sd of the change of ln(volatility^2) over one period, no unit",
-        ),
-    ] = 0.5
+    volatility: float = Field(
+        default=0.06,
+        gt=0,
+        description="volatility at the first appearance: growth of the deviation over one period, in 173.7 points",
+    )
+    volatility_change: float = Field(
+        default=0.5,
+        ge=0,
+        description="how freely volatilities change: sd of the change of ln(volatility^2) over one period, no unit",
+    )
 
 
 def _fit(timeline: Timeline, params: Params) -> Fit:

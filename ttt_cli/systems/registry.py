@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 from threading import Event
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
 from ttt_cli.errors import ConfigError, nearest
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import SolverConfig
     from ttt_cli.fitted import Fit
     from ttt_cli.inference.params import Params
-    from ttt_cli.inference.solver import OnSweep
+    from ttt_cli.inference.solver import Given
     from ttt_cli.inference.traits import Traits
     from ttt_cli.timeline import Timeline
 
@@ -47,15 +47,7 @@ class Model(Protocol):
     TRAITS: Traits
     Params: type[Params]
 
-    def fit(
-        self,
-        timeline: Timeline,
-        params: Any,
-        solver: SolverConfig,
-        *,
-        on_sweep: OnSweep | None = None,
-        start: Fit | None = None,
-    ) -> Fit:
+    def fit(self, timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
         """Infer the skills of every node.
 
         Nodes without games are allowed: a smoothed model gives there what it predicts of the player, newcomers
@@ -91,17 +83,11 @@ class Model(Protocol):
 
 
 def fit(
-    model: Model,
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
+    model: Model, timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]
 ) -> Fit:
     """`model.fit`, during which signals are heard at once: small fits are over before one comes."""
     if timeline.n_games < LARGE:
-        return model.fit(timeline, params, solver, on_sweep=on_sweep, start=start)
+        return model.fit(timeline, params, solver, **given)
     from ttt_cli.processes import interruptible
 
     over = Event()
@@ -109,11 +95,11 @@ def fit(
     def swept(*state: Any) -> None:
         if over.is_set():
             raise KeyboardInterrupt
-        if on_sweep:
+        if on_sweep := given.get("on_sweep"):
             on_sweep(*state)
 
     try:
-        return interruptible(partial(model.fit, timeline, params, solver, on_sweep=swept, start=start))
+        return interruptible(partial(model.fit, timeline, params, solver, **(given | {"on_sweep": swept})))
     finally:
         over.set()
 

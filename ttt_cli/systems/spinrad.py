@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
 from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, unknown_sd
 from ttt_cli.inference.scores.filtering import pieces, rows_of
-from ttt_cli.inference.solver import OnSweep, largest
+from ttt_cli.inference.solver import Given, largest
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores import structures
 from ttt_cli.timeline import Timeline
@@ -31,19 +31,15 @@ class Params(RatingParams):
     """Parameters of Spinrad's method."""
 
     expectation: Expectation = "logistic"
-    k: Annotated[float, Field(gt=0, description="points that a rating moves by for a residual of 1")] = 10.0
-    rounds: Annotated[
-        int, Field(ge=1, description="runs forwards and backwards in time, so many of each")
-    ] = 3
+    k: float = Field(default=10.0, gt=0, description="points that a rating moves by for a residual of 1")
+    rounds: int = Field(default=3, ge=1, description="runs forwards and backwards in time, so many of each")
 
 
 def fit(
     timeline: Timeline,
     params: Params,
     solver: SolverConfig,  # noqa: ARG001
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,  # noqa: ARG001
+    **given: Unpack[Given],
 ) -> Fit:
     """Run `rounds` times through the games and back; a rating is the mean of those of the last two runs.
 
@@ -59,7 +55,7 @@ def fit(
         mean = (forwards + backwards) / 2.0
         trace.append((largest(mean - rating), 0.0))
         rating = mean
-        if on_sweep:
+        if on_sweep := given.get("on_sweep"):
             on_sweep(number + 1, *trace[-1])
     return Fit(
         model=NAME,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from pydantic import Field
@@ -29,11 +29,10 @@ predict = outcome.predict
 class Params(SkillParams):
     """Parameters of the filter."""
 
-    order: Annotated[
-        Literal["given", "shuffled"],
-        Field(description="order of the games inside a period: as read, or shuffled by the seed"),
-    ] = "given"
-    seed: Annotated[int, Field(ge=0, description="seed of the shuffle")] = 0
+    order: Literal["given", "shuffled"] = Field(
+        default="given", description="order of the games inside a period: as read, or shuffled by the seed"
+    )
+    seed: int = Field(default=0, ge=0, description="seed of the shuffle")
 
 
 @one_pass

@@ -7,7 +7,7 @@ few sweeps where messages alone take hundreds.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Unpack
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
@@ -18,7 +18,7 @@ from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.params import SkillParams
-from ttt_cli.inference.solver import OnSweep, iterate
+from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
@@ -32,14 +32,7 @@ class Params(SkillParams):
     """Parameters of TTT."""
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation and its log-evidence.
 
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
@@ -49,7 +42,7 @@ def fit(
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
-        status, trace = iterate(inference.sweep, solver, on_sweep, warm=inference.warm)
+        status, trace = iterate(inference.sweep, solver, given.get("on_sweep"), warm=inference.warm)
         evidence, predicted = inference.log_evidence()
         return Fit(
             model=NAME,
@@ -64,7 +57,7 @@ def fit(
             state=inference.state,
         )
 
-    return at_best_advantage(fit_at, params, start, colours=timeline.colours)
+    return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:

@@ -6,7 +6,7 @@ two one-sided factors, and after each sweep all means are set to those of the jo
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final, Unpack
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.params import PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.solver import OnSweep, iterate
+from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.traits import DRIFT, OWN_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
@@ -37,30 +37,24 @@ GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 class Params(PlayParams):
     """Parameters of TTT-D."""
 
-    draw_margin_mean: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            validation_alias=alias("draw_margin_mean", "nu0"),
-            description="mean draw margin at the first appearance, points; null: 0.55 * beta",
-        ),
-    ] = None
-    draw_margin_sd: Annotated[
-        float | None,
-        Field(
-            gt=0,
-            validation_alias=alias("draw_margin_sd", "varsigma0"),
-            description="sd of the draw margin at the first appearance, points; null: beta / 6",
-        ),
-    ] = None
-    draw_margin_tau: Annotated[
-        float | None,
-        Field(
-            ge=0,
-            validation_alias=alias("draw_margin_tau", "varsigma"),
-            description="sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
-        ),
-    ] = None
+    draw_margin_mean: float | None = Field(
+        default=None,
+        gt=0,
+        validation_alias=alias("draw_margin_mean", "nu0"),
+        description="mean draw margin at the first appearance, points; null: 0.55 * beta",
+    )
+    draw_margin_sd: float | None = Field(
+        default=None,
+        gt=0,
+        validation_alias=alias("draw_margin_sd", "varsigma0"),
+        description="sd of the draw margin at the first appearance, points; null: beta / 6",
+    )
+    draw_margin_tau: float | None = Field(
+        default=None,
+        ge=0,
+        validation_alias=alias("draw_margin_tau", "varsigma"),
+        description="sd of the change of the draw margin over one year, points; null: 0.1 * beta / 6",
+    )
 
     def resolved(self) -> Params:
         """The same with every number there."""
@@ -77,14 +71,7 @@ class Params(PlayParams):
         return RandomWalk(timeline, mean, sd, tau, ("draw_margin_sd", "draw_margin_tau"))
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the fixed point of expectation propagation, and the log-evidence normalised by that without games.
 
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
@@ -96,7 +83,7 @@ def fit(
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
         status, trace = iterate(
-            inference.sweep, solver, on_sweep, LEAST_RATE, warm=inference.warm, settling=SETTLING
+            inference.sweep, solver, given.get("on_sweep"), LEAST_RATE, warm=inference.warm, settling=SETTLING
         )
         evidence, predicted = inference.log_evidence()
         return Fit(
@@ -112,7 +99,7 @@ def fit(
             state=inference.state,
         )
 
-    return at_best_advantage(fit_at, params, start, colours=timeline.colours)
+    return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:

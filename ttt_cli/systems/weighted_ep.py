@@ -11,7 +11,7 @@ after each sweep, which leaves the fixed point as it is; nothing is learned from
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from ttt_cli.inference.params import (
     WhiteAdvantage,
 )
 from ttt_cli.inference.params import Params as ModelParams
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.timeline import Timeline
 
@@ -51,33 +51,29 @@ SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
 class Params(ModelParams):
     """Parameters of weighted EP; the defaults are Salimans' where he states them (docs/models/weighted_ep.md)."""
 
-    prior_mean: Annotated[PriorMean, Field(description="mean skill of a newcomer, points")] = 1200.0
-    prior_sd: Annotated[PriorSd, Field(description="sd of skill around its prior mean, points")] = 165.0
+    prior_mean: PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
+    prior_sd: PriorSd = Field(default=165.0, description="sd of skill around its prior mean, points")
     beta: Beta = 200.0
     white_advantage: WhiteAdvantage = 0.0
-    opponents_pull: Annotated[
-        float,
-        Field(ge=0, lt=1, description="how far prior means are drawn to the opponents' means, as a share"),
-    ] = 0.5
-    fade_per_year: Annotated[
-        float, Field(ge=0, description="a game's weight falls by exp(-this) every year")
-    ] = 0.24
-    fade_per_game: Annotated[
-        float,
-        Field(ge=0, description="and by exp(-this) with every game that the player plays in later periods"),
-    ] = 0.012
+    opponents_pull: float = Field(
+        default=0.5,
+        ge=0,
+        lt=1,
+        description="how far prior means are drawn to the opponents' means, as a share",
+    )
+    fade_per_year: float = Field(
+        default=0.24, ge=0, description="a game's weight falls by exp(-this) every year"
+    )
+    fade_per_game: float = Field(
+        default=0.012,
+        ge=0,
+        description="and by exp(-this) with every game that the player plays in later periods",
+    )
     draw_margin: DrawMargin = "auto"
     draw_probability: DrawProbability = None
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Fit the games so far before every period and after it.
 
     Of `start`, a fit of the same timeline or of its beginning, the sites are where the first of these fits begins. The
@@ -86,7 +82,7 @@ def fit(
     """
     probit = _probit(timeline, params)
     resolved = {**params.model_dump(), "draw_margin": probit.margin}
-    pool = Pool(timeline, probit, solver, on_sweep, start)
+    pool = Pool(timeline, probit, solver, **given)
     (before_mean, before_sd), (mean, sd) = pool.run()
     before_mean += params.prior_mean
     evidence = _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities, margin_
 from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean
 from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.prior import Prior, RandomWalk
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
@@ -41,24 +41,21 @@ Array = NDArray[np.float64]
 class Params(ModelParams):
     """Parameters of WHR."""
 
-    prior_mean: Annotated[
-        PriorMean, Field(description="rating of the opponent in the virtual games, points")
-    ] = 1200.0
-    virtual_draws: Annotated[
-        float, Field(gt=0, description="virtual games won, and as many lost, at the first appearance")
-    ] = 1.2
-    tau: Annotated[
-        float,
-        Field(
-            gt=0, description="sd of the change of rating over one year, points; tau * sqrt(g) over g years"
-        ),
-    ] = 71.5
-    draws: Annotated[
-        Draws,
-        Field(
-            description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss"
-        ),
-    ] = "margin"
+    prior_mean: PriorMean = Field(
+        default=1200.0, description="rating of the opponent in the virtual games, points"
+    )
+    virtual_draws: float = Field(
+        default=1.2, gt=0, description="virtual games won, and as many lost, at the first appearance"
+    )
+    tau: float = Field(
+        default=71.5,
+        gt=0,
+        description="sd of the change of rating over one year, points; tau * sqrt(g) over g years",
+    )
+    draws: Draws = Field(
+        default="margin",
+        description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss",
+    )
     draw_margin: LogisticMargin = "auto"
     draw_probability: DrawProbability = None
     white_advantage: EloAdvantage = 0.0
@@ -70,14 +67,7 @@ class Params(ModelParams):
         return RandomWalk(timeline, self.prior_mean, math.nan, self.tau, names)
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Find the most probable histories and how sure they are.
 
     The log-evidence is Laplace's approximation; there is none for draws as halves, which give outcomes no
@@ -89,8 +79,8 @@ def fit(
     history = _history(timeline, params, margin)
     if params.deviations == "exact":
         history.posterior.require_information()
-    begin = started_ratings(timeline, start)
-    maximum = maximise(history.posterior, begin, solver.tol, solver.max_sweeps, on_sweep)
+    begin = started_ratings(timeline, given.get("start"))
+    maximum = maximise(history.posterior, begin, solver.tol, solver.max_sweeps, given.get("on_sweep"))
     evidence, predicted = math.nan, math.nan
     if params.deviations == "own":
         variance, covariance = own_deviations(history.posterior, history.posterior.diagonal)

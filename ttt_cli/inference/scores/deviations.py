@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,11 @@ Array = NDArray[np.float64]
 class DeviationParams(ExpectedParams):
     """The rating and deviation of a newcomer, beside how rating differences become outcomes."""
 
-    prior_mean: Annotated[PriorMean, Field(description="rating at the first appearance, points")] = 1500.0
-    prior_sd: Annotated[
-        PriorSd,
-        Field(
-            description="rating deviation at the first appearance, and the most that idle years leave, points"
-        ),
-    ] = 350.0
+    prior_mean: PriorMean = Field(default=1500.0, description="rating at the first appearance, points")
+    prior_sd: PriorSd = Field(
+        default=350.0,
+        description="rating deviation at the first appearance, and the most that idle years leave, points",
+    )
 
 
 def known_advantage(params: ExpectedParams, timeline: Timeline) -> float:

@@ -23,9 +23,9 @@ Expectation = Annotated[
 class RatingParams(ExpectedParams):
     """Elo points, and where players begin."""
 
-    prior_mean: Annotated[
-        PriorMean, Field(description="rating of a player at the first appearance, points")
-    ] = 1500.0
+    prior_mean: PriorMean = Field(
+        default=1500.0, description="rating of a player at the first appearance, points"
+    )
 
     def filtered(self, timeline: Timeline, rating: Array) -> Filter:
         """The chain of ratings after the nodes' games, which stand until the next."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from itertools import pairwise
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
 from ttt_cli.inference.params import Params
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.scores.structures import Games, Piece
 from ttt_cli.timeline import Timeline
 
@@ -26,15 +26,7 @@ ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
 class OnePass(Protocol):
     """`fit` of a system that goes through the games once: nothing is left to converge, no start is of use."""
 
-    def __call__(
-        self,
-        timeline: Timeline,
-        params: Any,
-        solver: SolverConfig,
-        *,
-        on_sweep: OnSweep | None = None,
-        start: Fit | None = None,
-    ) -> Fit:
+    def __call__(self, timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
         """Fit a timeline."""
 
 
@@ -42,16 +34,9 @@ def one_pass(filtered: Callable[[Timeline, Any], Fit]) -> OnePass:
     """Such a `fit`, from what one does with a timeline and the parameters."""
 
     @wraps(filtered)
-    def fit(
-        timeline: Timeline,
-        params: Any,
-        solver: SolverConfig,  # noqa: ARG001
-        *,
-        on_sweep: OnSweep | None = None,
-        start: Fit | None = None,  # noqa: ARG001
-    ) -> Fit:
+    def fit(timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:  # noqa: ARG001
         fitted = filtered(timeline, params)
-        if on_sweep:
+        if on_sweep := given.get("on_sweep"):
             on_sweep(1, 0.0, 0.0)
         return fitted
 
