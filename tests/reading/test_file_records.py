@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading import file_records
+from ttt_cli.reading.batches import REJECT_CODE, Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
@@ -78,6 +79,21 @@ def test_no_weights() -> None:
     records = FileRecords("x")
     records.add(Batch([1], ["1858"], ["A"], ["B"], ["1-0"]))
     assert len(records.weights) == 0
+
+
+def test_all_rejects_are_counted_and_the_first_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_records, "MOST_NOTES", 5)
+    records = FileRecords("x")
+    for first in range(0, 40, 4):
+        reasons = ("bad row", "bad row", "too long")
+        rejects = [Note(first + place, reason, "x", "dropped") for place, reason in enumerate(reasons)]
+        games = [("1900", "A", "B", "1-0", "")] * 4
+        records.add(batch(*games)._replace(rejects=rejects))
+    lines, reject_codes = records.rejected
+    assert [note.line for note in records.rejects] == [0, 1, 2, 4, 5]
+    assert lines.tolist() == [line for line in range(40) if line % 4 < 3]
+    assert reject_codes.tolist() == [REJECT_CODE[reason] for reason in reasons] * 10
+    assert records.rows == 40 + 30
 
 
 def test_moves_lines_and_rejects() -> None:

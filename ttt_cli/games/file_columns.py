@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.validate import Validated
-from ttt_cli.reading.batches import REJECT_CODE, Note
-from ttt_cli.reading.growable import narrow
 
 Column = NDArray[Any]
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
@@ -30,10 +28,10 @@ class FileColumns:
         """The number of the first record of each file, and of all records, shape (files + 1,)."""
         return np.cumsum([0, *self._sizes], dtype=np.int64)
 
-    def add(self, validated: Validated, rejects: Sequence[Note]) -> NDArray[np.int8]:
+    def add(self, validated: Validated, lines: Column, reject_codes: Column) -> NDArray[np.int8]:
         """Take in a file; what could not be split into columns are records too, and stand where their lines do.
 
-        Returns the reject codes of all its records.
+        `lines` and `reject_codes`, shape (rejects,), are of these. Returns the reject codes of all records of the file.
         """
         columns: dict[str, Column | None] = {
             **dict.fromkeys(self._further),
@@ -44,8 +42,8 @@ class FileColumns:
             "offset": validated.offset,
             "reject_code": validated.reject_code,
         }
-        if rejects:
-            columns = _with_rejects(columns, validated.line, rejects)
+        if len(lines):
+            columns = _with_rejects(columns, validated.line, lines, reject_codes)
         reject_code = columns["reject_code"]
         assert reject_code is not None
         for name, column in columns.items():
@@ -60,16 +58,15 @@ class FileColumns:
 
 
 def _with_rejects(
-    columns: dict[str, Column | None], lines: Column, rejects: Sequence[Note]
+    columns: dict[str, Column | None], lines: Column, places: Column, reject_codes: Column
 ) -> dict[str, Column | None]:
-    places = np.array([note.line for note in rejects], np.int64)
-    order = np.argsort(np.concatenate([lines, places]), kind="stable")
-    reject_codes = np.array([REJECT_CODE[note.reason] for note in rejects], np.int8)
-    added: dict[str, Any] = {"line": narrow(places), "reject_code": reject_codes, "weight": 1.0}
+    after = np.searchsorted(lines, places, side="right")
+    added: dict[str, Any] = {"line": places, "reject_code": reject_codes, "weight": 1.0}
 
     def extended(name: str, column: Column) -> Column:
-        more = np.broadcast_to(np.asarray(added.get(name, 0)), len(rejects))
-        return np.concatenate([column, more.astype(more.dtype if name == "line" else column.dtype)])[order]
+        more = added.get(name, 0)
+        kind = np.result_type(column, more) if name == "line" else column.dtype
+        return np.insert(column.astype(kind, copy=False), after, more)
 
     return {name: None if column is None else extended(name, column) for name, column in columns.items()}
 

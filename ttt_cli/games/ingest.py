@@ -49,7 +49,7 @@ class Collector:
         What names and filters do follows when all files have been read.
         """
         validated = Validated(records, self._dictionaries, self._data)
-        reject_code = self._parts.add(validated, records.rejects)
+        reject_code = self._parts.add(validated, *records.rejected)
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
         report = FileReport(records.path, kind, digest, size, records.rows, *_account(reject_code))

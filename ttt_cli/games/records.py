@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import compress
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ttt_cli.games.table import Games
 from ttt_cli.reading.batches import DROP_REASONS
 from ttt_cli.reading.column import Codes, Column
+from ttt_cli.reading.growable import spread
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Rows = NDArray[np.integer]
@@ -47,8 +49,8 @@ class Records:
     date_precision: NDArray[np.int8]
     tally: NDArray[np.float64]
     players: tuple[str, ...]
-    white: NDArray[np.int32]
-    black: NDArray[np.int32]
+    white: NDArray[np.signedinteger]
+    black: NDArray[np.signedinteger]
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
     moves: NDArray[np.int64]
@@ -88,6 +90,10 @@ class Records:
     def used(self) -> NDArray[np.bool_]:
         """Which records are games."""
         return np.equal(self.reject_code, 0)
+
+    def with_codes(self, reject_codes: Sequence[int]) -> NDArray[np.bool_]:
+        """Which records have one of these reject codes."""
+        return spread(np.isin(np.arange(len(DROP_REASONS) + 1), reject_codes), self.reject_code)
 
     @property
     def report(self) -> ReadReport:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ from ttt_cli.reading.batches import (
 from ttt_cli.reading.column import Codes
 from ttt_cli.reading.decode import text_of, texts_of
 from ttt_cli.reading.file_records import MOST_NOTES, FileRecords
-from ttt_cli.reading.growable import counts_of, narrow
+from ttt_cli.reading.growable import counts_of, narrow, spread, spread_some
 from ttt_cli.reading.values.match_scores import NO_TALLY, cap_factor, games_text, tally_of
 from ttt_cli.reading.values.results import parse_results
 
@@ -48,14 +50,18 @@ class Validated:
         self._records, self._dictionaries = records, dictionaries
         self.columns: dict[str, Codes] = {}
         self.line, self.moves = records.lines(), records.moves()
+        self.reject_code = np.zeros(len(records), np.int8)
         names = dictionaries.names.ids(_all_joined(records.distinct("whites"), " "))
-        behind = [self._validate_dates(), self._validate_results(data.match_cap)]
+        self._validate_dates()
+        self._validate_results(data.match_cap)
         weights = RecordWeights(
             records, data, self._caps, [dictionaries.names.cleaned[name] for name in names.tolist()]
         )
         self.weight, self.offset = weights.weight, weights.offset
-        reject_codes = [*behind, *weights.reject_codes, self._validate_weight()]
-        self.reject_code = _first_code([*self._validate_names(names), *reject_codes])
+        for codes in weights.reject_codes:
+            self._reject(codes)
+        self._validate_weight()
+        self._validate_names(names)
         columns = weights.notes(self.line, self.reject_code == 0)
         self.notes = [*self._dropped_notes(), *self._repaired_notes(), *self._ambiguous_notes(), *columns]
         if data.colours == "auto":
@@ -64,6 +70,11 @@ class Validated:
             if name in records.further and not (name == "odds" and weights.odds_ignored):
                 self._take_texts(name)
 
+    def _reject(self, codes: RejectCodes) -> None:
+        """Reject records with these codes, shape (records,); of several reasons the first of DROP_REASONS counts."""
+        if codes.any():
+            self.reject_code = _earlier(self.reject_code, codes)
+
     def _take_texts(self, name: str) -> None:
         """The numbers in its dictionary of a further column's texts, each with single blanks."""
         texts = (" ".join(text.split()) for text in texts_of(self._records.distinct(name)))
@@ -71,38 +82,33 @@ class Validated:
         if codes.any():
             self.columns[name] = codes
 
-    def _validate_names(self, numbers: NDArray[np.int32]) -> list[RejectCodes]:
+    def _validate_names(self, numbers: NDArray[np.int32]) -> None:
         """Validate players by the numbers of the distinct names in their dictionary."""
         records, dictionary = self._records, self._dictionaries.names
         reject_code = np.frombuffer(dictionary.reject_code, np.int8)[numbers]
         same = np.frombuffer(dictionary.same, np.int32)[numbers]
-        nameless = np.zeros(len(records), np.int8)
         if reject_code.any():
-            nameless = _earlier(reject_code[records.codes("whites")], reject_code[records.codes("blacks")])
+            sides = (spread_some(reject_code, records.codes(side)) for side in ("whites", "blacks"))
+            self._reject(_earlier(*sides))
         once = np.array_equal(same, numbers)
         twice = None if once else same[records.codes("whites")] == same[records.codes("blacks")]
         white, black = (records.take(side, numbers) for side in ("whites", "blacks"))
         self.columns["white_written"], self.columns["black_written"] = white, black
-        return [
-            nameless,
-            (np.equal(white, black) if twice is None else twice) * np.int8(REJECT_CODE[SAME_PLAYER]),
-        ]
+        twice = np.equal(white, black) if twice is None else twice
+        self._reject(twice * np.int8(REJECT_CODE[SAME_PLAYER]))
 
-    def _validate_dates(self) -> RejectCodes:
+    def _validate_dates(self) -> None:
         records, dictionary = self._records, self._dictionaries.dates
         numbers = dictionary.of_file(_all_joined(records.distinct("dates"), "-"))
-        dates = [dictionary.parsed[number] for number in numbers.tolist()]
+        dates, codes = [dictionary.parsed[number] for number in numbers.tolist()], records.codes("dates")
         self._repaired, self._ambiguous = (
-            np.array([getattr(date, what) for date in dates], np.bool_)[records.codes("dates")]
+            spread_some(np.array([getattr(date, what) for date in dates], np.bool_), codes)
             for what in ("repaired", "ambiguous")
         )
-        reject_codes = _codes(None if date.repaired else date.reason for date in dates)[
-            records.codes("dates")
-        ]
+        self._reject(spread_some(_codes(None if date.repaired else date.reason for date in dates), codes))
         self.columns["date"] = records.take("dates", numbers)
-        return reject_codes
 
-    def _validate_results(self, match_cap: float | None) -> RejectCodes:
+    def _validate_results(self, match_cap: float | None) -> None:
         """Read results together with the number of games that each is of."""
         records = self._records
         results, ids = list(records.distinct("results")), records.codes("results")
@@ -118,23 +124,25 @@ class Validated:
         tallies = [tally_of(raw, count, outcomes[raw]) for raw, count in raws]
         known = [NO_TALLY if isinstance(tally, str) else tally for tally in tallies]
         texts = [_joined(raw, "-") + (f" ({count} games)" if count else "") for raw, count in raws]
-        self.columns["result"] = narrow(self._dictionaries.results.ids(zip(texts, known, strict=True)))[ids]
+        self.columns["result"] = spread(
+            narrow(self._dictionaries.results.ids(zip(texts, known, strict=True))), ids
+        )
         factors = np.array([cap_factor(tally, match_cap) for tally in known])
         self._caps = None if np.all(factors == 1) else factors[ids]
-        return _codes(tally if isinstance(tally, str) else None for tally in tallies)[ids]
+        self._reject(spread_some(_codes(tally if isinstance(tally, str) else None for tally in tallies), ids))
 
-    def _validate_weight(self) -> RejectCodes:
+    def _validate_weight(self) -> None:
         """Whether a record counts as more games than can be, or as next to none."""
         games = np.array([sum(tally) for _, tally in self._dictionaries.results.values])
         if self.weight is None and games.max() <= MOST_GAMES:
-            return np.zeros(len(self._records), np.int8)
+            return
         count = games[self.columns["result"]] * (1.0 if self.weight is None else self.weight)
         bad = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
-        return bad * np.int8(REJECT_CODE[BAD_WEIGHT])
+        self._reject(bad * np.int8(REJECT_CODE[BAD_WEIGHT]))
 
     def _dropped_notes(self) -> Iterator[Note]:
         dictionaries, columns = self._dictionaries, self.columns
-        for row in np.flatnonzero(self.reject_code)[:MOST_NOTES].tolist():
+        for row in _first_of(self.reject_code):
             date, _ = dictionaries.dates.values[columns["date"][row]]
             result, _ = dictionaries.results.values[columns["result"][row]]
             white, black = (
@@ -145,7 +153,7 @@ class Validated:
 
     def _repaired_notes(self) -> Iterator[Note]:
         dates = self._dictionaries.dates.values
-        for row in np.flatnonzero(self._repaired & (self.reject_code == 0))[:MOST_NOTES].tolist():
+        for row in _first_of(self._repaired & (self.reject_code == 0)):
             yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
 
     def _ambiguous_notes(self) -> Iterator[Note]:
@@ -160,11 +168,13 @@ class Validated:
     def _winner_notes(self) -> Iterator[Note]:
         """One note for a file that names the winner first."""
         tallies = np.array([tally for _, tally in self._dictionaries.results.values]) > 0
-        used = np.flatnonzero(self.reject_code == 0)
+        used = self.reject_code == 0
         rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
         if tells_winners(lost, won):
-            yield Note(int(self.line[used[0]]), WINNER_FIRST, f"in all {won:,} decisive records", KEPT)
+            yield Note(
+                int(self.line[np.argmax(used)]), WINNER_FIRST, f"in all {won:,} decisive records", KEPT
+            )
 
 
 def told(date: str, white: str, black: str, result: str) -> str:
@@ -190,13 +200,12 @@ def _codes(reasons: Iterable[str | None]) -> RejectCodes:
 
 def _earlier(first: RejectCodes, second: RejectCodes) -> RejectCodes:
     """The smaller of two reject codes, none being the largest."""
-    none = np.int8(len(DROP_REASONS) + 1)
-    code = np.minimum(np.where(first == 0, none, first), np.where(second == 0, none, second))
-    return np.where(code == none, np.int8(0), code)
+    one, other = (codes.view(np.uint8) - np.uint8(1) for codes in (first, second))
+    return np.asarray(np.minimum(one, other) + np.uint8(1)).view(np.int8)
 
 
-def _first_code(reject_codes: list[RejectCodes]) -> RejectCodes:
-    first = reject_codes[0].copy()
-    for codes in reject_codes[1:]:
-        np.copyto(first, codes, where=first == 0)
-    return first
+def _first_of(rows: NDArray[Any]) -> Iterator[int]:
+    """The first MOST_NOTES places that are not 0."""
+    starts = range(0, len(rows), MOST_NOTES)
+    found = (start + np.flatnonzero(rows[start : start + MOST_NOTES]) for start in starts)
+    return islice((row for places in found for row in places.tolist()), MOST_NOTES)

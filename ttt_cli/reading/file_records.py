@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, Batch, Note, ResultKind
+from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, REJECT_CODE, Batch, Note, ResultKind
 from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
 from ttt_cli.reading.growable import GrowableCodes, narrow
 
@@ -88,8 +88,8 @@ class FileRecords:
 
     Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further
     ones that batches have, where a batch without a column counts as empty texts. They are held in as few bytes as they
-    take, and `take` gives them up, since files may have tens of millions of records. `rejects` are the records that
-    the reader could not split into columns, `notes` the oddities it met.
+    take, and `take` gives them up, since files may have tens of millions of records. `rejects` are the first MOST_NOTES
+    of the records that the reader could not split into columns, `notes` the oddities it met.
     """
 
     def __init__(self, path: str, kind: ResultKind = "text") -> None:
@@ -99,6 +99,7 @@ class FileRecords:
         self.notes: list[Note] = []
         self._count = 0
         self._lines = GrowableCodes()
+        self._rejected = GrowableCodes(), GrowableCodes(np.int8)
         self._moves = GrowableCodes(np.int64)
         names = _SharedColumn()
         self._columns = {DATES: _SharedColumn(), WHITES: names, BLACKS: names, RESULTS: _SharedColumn()}
@@ -110,7 +111,13 @@ class FileRecords:
     @property
     def rows(self) -> int:
         """Records seen, those rejected by the reader included."""
-        return self._count + len(self.rejects)
+        return self._count + len(self._rejected[0])
+
+    @property
+    def rejected(self) -> tuple[Codes, Codes]:
+        """The lines and reject codes of all records that the reader could not split into columns."""
+        lines, reject_codes = self._rejected
+        return lines.whole(), reject_codes.whole()
 
     @property
     def further(self) -> tuple[str, ...]:
@@ -144,15 +151,17 @@ class FileRecords:
 
     def _add_notes(self, batch: Batch) -> None:
         """Take in what was odd, in bounded memory: of very many notes the first are kept."""
-        if len(self.rejects) + len(batch.rejects) > MOST_NOTES:
-            if len(self.rejects) > self._count + len(batch.lines):
-                message = f"most of its first {self.rows:,} records cannot be read"
-                raise DataError(
-                    message, where=self.path, hint="is it a file of games? data.format names its kind"
-                )
-            self.rejects += [note._replace(detail="") for note in batch.rejects]
-        else:
-            self.rejects += batch.rejects
+        bad = len(self._rejected[0])
+        if bad + len(batch.rejects) > MOST_NOTES and bad > self._count + len(batch.lines):
+            message = f"most of its first {self.rows:,} records cannot be read"
+            raise DataError(
+                message, where=self.path, hint="is it a file of games? data.format names its kind"
+            )
+        if batch.rejects:
+            lines, reject_codes = self._rejected
+            lines.add(np.array([note.line for note in batch.rejects]))
+            reject_codes.add(np.array([REJECT_CODE[note.reason] for note in batch.rejects]))
+            self.rejects += batch.rejects[: max(0, MOST_NOTES - bad)]
         room = MOST_NOTES - len(self.notes)
         if len(batch.notes) > room >= 0:
             first = batch.notes[room]

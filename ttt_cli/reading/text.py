@@ -56,12 +56,12 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
             raise
         damage = error
     head = b"".join(first)
-    return head, _resumed(head, source, damage)
+    return head, _resumed([head] if head else [], source, damage)
 
 
-def _resumed(head: bytes, rest: Iterator[bytes], damage: DamagedInputError | None) -> Iterator[bytes]:
-    if head:
-        yield head
+def _resumed(head: list[bytes], rest: Iterator[bytes], damage: DamagedInputError | None) -> Iterator[bytes]:
+    while head:
+        yield head.pop()  # which is large and not needed afterwards
     if damage is not None:
         raise damage
     yield from rest

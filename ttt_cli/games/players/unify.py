@@ -17,6 +17,7 @@ from ttt_cli.games.players.aliases import Aliases
 from ttt_cli.games.players.ids import join_ids
 from ttt_cli.games.players.keys import comma_keys, name_key, name_keys
 from ttt_cli.reading.column import Codes, Column
+from ttt_cli.reading.growable import counts_of, spread
 
 Ids = NDArray[np.int32]
 NOBODY = -1
@@ -27,8 +28,8 @@ class Identified:
     """The players, sorted by name, each name once, and who had White and Black in each record (-1: nobody)."""
 
     players: tuple[str, ...]
-    white: Ids
-    black: Ids
+    white: NDArray[np.signedinteger]
+    black: NDArray[np.signedinteger]
 
 
 def identify(
@@ -47,21 +48,25 @@ def identify(
     (or the alias file) has exactly one. The alias file comes first. `ids` are White's and Black's ids, numbers in the
     texts that follow (see `join_ids`). `status` tells which games the alias file gives to another.
     """
-    counts = sum(np.bincount(side, minlength=len(dictionary.values)) for side in written)
-    groups = _Groups(dictionary, np.asarray(counts), matching, aliases)
-    white, black = (groups.number[side] for side in written)
+    counts = np.sum([counts_of(side, len(dictionary.values)) for side in written], axis=0)
+    groups = _Groups(dictionary, counts, matching, aliases)
+    by_status = aliases.by_status if status is not None else {}
+    if ids is None and not by_status:
+        return _sorted(groups.names, groups.number, written)
     names, home = groups.names, np.arange(len(groups.names), dtype=np.int32)
+    white, black = (groups.number[side] for side in written)
     if ids is not None:
         names, home, white, black = join_ids(names, white, black, *ids)
-    if status is not None and aliases.by_status:
+    if status is not None and by_status:
         words = np.array([fold(text) for text in status.values])
-        for (name, word), main in aliases.by_status.items():
+        for (name, word), main in by_status.items():
             player, other = groups.find(name), groups.find(main)
             if player is not None and other is not None:
                 rows = np.isin(status.codes, np.flatnonzero(words == word))
                 white[rows & (white == home[player])] = home[other]
                 black[rows & (black == home[player])] = home[other]
-    return _sorted(names, white, black)
+    sides = (np.where(side == NOBODY, len(names), side) for side in (white, black))
+    return _sorted(names, np.append(np.arange(len(names)), NOBODY), (next(sides), next(sides)))
 
 
 class _Groups:
@@ -139,11 +144,15 @@ class _Groups:
         return best
 
 
-def _sorted(names: Sequence[str], white: Ids, black: Ids) -> Identified:
-    """The players who occur, sorted, and their numbers."""
+def _sorted(names: Sequence[str], group: NDArray[np.integer], sides: tuple[Codes, Codes]) -> Identified:
+    """The players who occur, sorted, and their numbers; of `sides` each entry stands for the name `group[entry]`."""
     present = np.zeros(len(names) + 1, np.bool_)
-    present[white] = present[black] = True
+    for side in sides:
+        present[group[np.flatnonzero(counts_of(side, len(group)))]] = True
     ranked = sorted(np.flatnonzero(present[:-1]).tolist(), key=names.__getitem__)
-    number = np.full(len(names) + 1, NOBODY, np.int32)  # the last one stands for nobody
-    number[ranked] = np.arange(len(ranked), dtype=np.int32)
-    return Identified(tuple(map(names.__getitem__, ranked)), number[white], number[black])
+    number = np.full(
+        len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1)
+    )  # the last stands for nobody
+    number[ranked] = np.arange(len(ranked))
+    white, black = (spread(number[group], side) for side in sides)
+    return Identified(tuple(map(names.__getitem__, ranked)), white, black)

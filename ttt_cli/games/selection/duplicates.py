@@ -24,6 +24,7 @@ from ttt_cli.folding import fold
 from ttt_cli.games.records import Records
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
 from ttt_cli.reading.column import Column, Dictionary
+from ttt_cli.reading.growable import spread, spread_some
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -49,7 +50,9 @@ def find_duplicates(records: Records, among: NDArray[np.bool_] | None = None) ->
     Takes O(n log n) time.
     """
     round_ = _key_numbers(records.round, _round_key)
-    rows = _candidates(records, records.used if among is None else among, round_)
+    rows = np.zeros(0, np.int64)
+    if round_.any() or records.moves.any():
+        rows = _candidates(records, records.used if among is None else among, round_)
     if not len(rows):
         return Duplicates(rows, rows)
     same_moves = rows[records.moves[rows] != 0]
@@ -63,9 +66,9 @@ def _candidates(records: Records, used: NDArray[np.bool_], round_: NDArray[np.in
     """Rows of single games, with moves or a round, whose players met with the same colours and result more than once
     in the year. `round_` numbers the rounds of the distinct texts, 0 where none is known.
     """
-    single = (records.tally.sum(axis=1) == 1)[records.result.codes]
-    told = (records.moves != 0) | (round_ > 0)[records.round.codes]
-    rows = np.flatnonzero(used & single & told)
+    single = used & spread(records.tally.sum(axis=1) == 1, records.result.codes)
+    told = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
+    rows = np.flatnonzero(single & told)
     meeting = _meeting(records, rows)
     ordered = np.sort(meeting)
     again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

@@ -65,7 +65,7 @@ class _Selection:
             self._drop_other_groups()
         used = self._fault == 0
         noticed = {DUPLICATE: duplicate, TEAM: self._either(teams), ENGINE: self._either(engines)}
-        return Selected(self._fault, {what: rows & used for what, rows in noticed.items()})
+        return Selected(self._fault, {what: rows & used for what, rows in noticed.items() if rows.any()})
 
     def _drop(self, reason: str, rows: Mask) -> None:
         self._fault[(self._fault == 0) & rows] = REJECT_CODE[reason]
@@ -74,7 +74,8 @@ class _Selection:
         """Records of one of the players; those without players do not matter."""
         if not players.any():
             return np.zeros(len(self._fault), np.bool_)
-        return players[self._records.white] | players[self._records.black]
+        either: Mask = players[self._records.white] | players[self._records.black]
+        return either
 
     def _drop_people(self, teams: Mask, engines: Mask) -> None:
         if "teams" in self._data.drop:
@@ -116,5 +117,6 @@ class _Selection:
     def _drop_other_groups(self) -> None:
         records = self._records
         rows = np.flatnonzero(self._fault == 0)
-        label = label_groups(records.white[rows], records.black[rows], len(records.players))
-        self._fault[rows[label[records.white[rows]] > 0]] = REJECT_CODE[OTHER_GROUP]
+        white, black = (side[rows].astype(np.int32) for side in (records.white, records.black))
+        label = label_groups(white, black, len(records.players))
+        self._fault[rows[label[white] > 0]] = REJECT_CODE[OTHER_GROUP]

@@ -89,9 +89,8 @@ class Findings:
     @cached_property
     def duplicates(self) -> Duplicates:
         """Records that repeat others: those that are used all the same, and those that were left out for it."""
-        reject_code = self.records.reject_code
-        found = find_duplicates(self.records, np.isin(reject_code, _AFTER_DUPLICATES))
-        shown = np.isin(reject_code[found.row], _AFTER_DUPLICATES[:2])
+        found = find_duplicates(self.records, self.records.with_codes(_AFTER_DUPLICATES))
+        shown = np.isin(self.records.reject_code[found.row], _AFTER_DUPLICATES[:2])
         return Duplicates(found.row[shown], found.original[shown])
 
 

@@ -78,7 +78,7 @@ def not_persons(findings: Findings) -> Rows:
     """Names of teams and of computer engines that stand in games, used or left out for it."""
     records = findings.records
     n = len(records.players)
-    counted = np.flatnonzero(np.isin(records.reject_code, (0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
+    counted = np.flatnonzero(records.with_codes((0, REJECT_CODE[TEAM], REJECT_CODE[ENGINE])))
     counts, used = (
         sum((np.bincount(side[rows], minlength=n) for side in (records.white, records.black)), np.zeros(n, int))
         for rows in (counted, findings.rows)

@@ -81,7 +81,7 @@ class _Listing:
         ]
 
     def _named(self, rows: NDArray[np.int64], side: str) -> list[str]:
-        player: NDArray[np.int32] = getattr(self._records, side)[rows]
+        player: NDArray[np.signedinteger] = getattr(self._records, side)[rows]
         written = getattr(self._records, f"{side}_written").codes[rows].astype(np.int64)
         return _picked(self._names, np.where(player >= 0, player, written + len(self._records.players)))
 

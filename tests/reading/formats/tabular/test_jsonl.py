@@ -15,7 +15,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.decode import text_of
-from ttt_cli.reading.formats.tabular import arrow, object_lines
+from ttt_cli.reading.formats.tabular import arrow, json_objects, object_lines
 from ttt_cli.reading.formats.tabular import lines as table_lines
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch, read_jsonl
@@ -210,6 +210,18 @@ def test_a_quote_in_a_key_is_no_key_that_ends_there() -> None:
     data = b'{"date":1,"white":"A","black":"B","result":"1-0","a"b":"x"}\n{"a\\"b":"y"}\n'
     expected = as_batch(one_per_line(data.split(b"\n"), 1), keys, LAYOUT)
     assert rows_of(*read_object_lines(iter([data]), keys, LAYOUT)) == rows_of(expected)
+
+
+def test_equal_lines_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of nothing but `{}` took a second for each 100,000 of its lines."""
+    calls = []
+    monkeypatch.setattr(
+        object_lines, "object_in", lambda text: calls.append(text) or json_objects.object_in(text)
+    )
+    rows, rejects = rows_of(*read_object_lines(iter([GAME.encode() + b"{}\nx\n \n" * 1000]), KEYS, LAYOUT))
+    assert [row[0] for row in rows] == [1, *range(2, 3002, 3)]
+    assert [note[:2] for note in rejects] == [(line, "bad row") for line in range(3, 3002, 3)]
+    assert sorted(calls) == ["x", "{}"]
 
 
 def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

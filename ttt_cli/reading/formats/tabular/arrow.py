@@ -111,11 +111,10 @@ class Assembly:
         assert isinstance(column.values, ByteStrings)
         return self._ids(column.values)[column.codes]
 
-    def rows(self, numbered: Sequence[tuple[int, Sequence[str]]]) -> Rows:
-        """Rows that were read line by line: where each begins, and its used fields."""
-        fields = [text.encode("utf-8", "surrogateescape") for _, row in numbered for text in row]
-        codes = self._ids(ByteStrings.of(fields)).reshape(len(numbered), len(self._layout.used))
-        return np.array([line for line, _ in numbered], np.int64), codes.T
+    def fields(self, rows: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+        """The numbers of the used fields of rows that were read line by line, shape (columns, rows)."""
+        fields = [text.encode("utf-8", "surrogateescape") for row in rows for text in row]
+        return self._ids(ByteStrings.of(fields)).reshape(len(rows), len(self._layout.used)).T
 
     def batch(
         self, parts: Sequence[Rows], rejects: Sequence[Note], *, header: bool = False

@@ -78,10 +78,10 @@ class LineBlock:
         """The lines that these places are in."""
         return np.searchsorted(self.ends, places)
 
-    def text(self, first: int, stop: int) -> list[str]:
+    def texts(self, lines: NDArray[np.integer]) -> Iterator[str]:
         """Lines as text, without their ends."""
-        bounds = zip(self.starts[first:stop].tolist(), self.ends[first:stop].tolist(), strict=True)
-        return [self.data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds]
+        bounds = zip(self.starts[lines].tolist(), self.ends[lines].tolist(), strict=True)
+        return (self.data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds)
 
     def only(self, chosen: NDArray[np.bool_]) -> bytes:
         """The chosen lines, with their ends."""

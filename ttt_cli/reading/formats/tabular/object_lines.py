@@ -2,7 +2,7 @@
 
 pyarrow cuts lines at their quotes. Of what is between strings (`: `, `, `, `: 12, `) a file has few distinct texts, and
 each is looked at once. Lines with escapes or anything else that is not plain are left to the standard library, as are
-those of a form that few have.
+those of a form that few have; equal ones are read once.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.column import ByteStrings, Column
+from ttt_cli.reading.batches import BAD_ROW, DROPPED, Batch, Note
+from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in
-from ttt_cli.reading.formats.tabular.json_objects import as_text, one_per_line, scalar_in
+from ttt_cli.reading.formats.tabular.json_objects import as_text, object_in, scalar_in
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
-from ttt_cli.reading.formats.tabular.table_rows import MOST_DETAILS
 
 ALIKE: Final = 32  # lines of one form that are worth to be cut together
 _MOST_QUOTES: Final = 400  # in a line
@@ -70,7 +69,6 @@ class ObjectReader:
         self._assembly = Assembly(layout, large=large)
         self._line = 1  # of the next object
         self._rejects: list[Note] = []
-        self._detailed = 0
 
     def reject_long(self) -> None:
         """The line that comes next was too long."""
@@ -85,7 +83,7 @@ class ObjectReader:
             lines, codes = self._cut(block, alike)
             left[lines] = False
             parts.append((self._line + lines, codes))
-        parts.append(self._assembly.rows(self._read_slowly(block, np.flatnonzero(left))))
+        parts.append(self._read_slowly(block, np.flatnonzero(left)))
         self._line += len(block)
         rejects, self._rejects = self._rejects, []
         yield from self._assembly.batch(parts, rejects)
@@ -103,7 +101,7 @@ class ObjectReader:
     def _cut(self, block: LineBlock, alike: NDArray[np.bool_]) -> Rows:
         """The lines among these that hold plain objects, and the codes of their fields."""
         lines = np.flatnonzero(alike)
-        width = 1 + int(np.count_nonzero(block.bytes[slice(*_bounds(block, lines[0]))] == _QUOTE))
+        width = 1 + next(block.texts(lines[:1])).count('"')
         columns = cut(block, alike, '"', width, range(width), quotes=False)
         parts = [(lines[:0], np.empty((len(self._keys), 0), np.int32))]
         if columns is not None:
@@ -144,20 +142,20 @@ class ObjectReader:
                 codes[place] = self._assembly.codes(column)[rows]
         return codes
 
-    def _read_slowly(self, block: LineBlock, lines: NDArray[np.intp]) -> list[tuple[int, list[str]]]:
+    def _read_slowly(self, block: LineBlock, lines: NDArray[np.intp]) -> Rows:
+        """The objects in lines as the standard library reads them, each distinct line once."""
         self.slow += len(lines)
-        rows: list[tuple[int, list[str]]] = []
-        for line in lines.tolist():
-            found, rejects = one_per_line([block.data[slice(*_bounds(block, line))]], self._line + line)
-            self._detailed += len(rejects)
-            quoted = self._detailed <= MOST_DETAILS
-            self._rejects += rejects if quoted else (note._replace(detail="") for note in rejects)
-            rows += [(number, [as_text(one.get(key)) for key in self._keys]) for number, one in found]
-        return rows
-
-
-def _bounds(block: LineBlock, line: int) -> tuple[int, int]:
-    return int(block.starts[line]), int(block.ends[line])
+        distinct = Dictionary[str]()
+        numbers, numbered = distinct.ids(block.texts(lines)), self._line + lines
+        read = [object_in(text) if text.strip() else None for text in distinct.values]
+        found, bad = (
+            np.array([isinstance(one, kind) for one in read], np.bool_)[numbers] for kind in (dict, str)
+        )
+        for line, number in zip(numbered[bad].tolist(), numbers[bad].tolist(), strict=True):
+            self._rejects.append(Note(line, BAD_ROW, str(read[number]), DROPPED))
+        objects = [one if isinstance(one, dict) else {} for one in read]
+        codes = self._assembly.fields([[as_text(one.get(key)) for key in self._keys] for one in objects])
+        return numbered[found], codes[:, numbers[found]]
 
 
 def _kind(between: bytes) -> tuple[int, bytes]:

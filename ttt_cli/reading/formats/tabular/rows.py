@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, cut, lines_in
+from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES, RowReader
@@ -70,7 +70,7 @@ class TableReader:
         codes = np.array([self._assembly.codes(column) for column in columns])
         if not np.array_equal(left, plain):  # some belong to rows of several lines
             lines, codes = lines[left[lines]], codes[:, left[lines]]
-        parts = [(self._line + lines, codes), self._assembly.rows(others)]
+        parts = [(self._line + lines, codes), others]
         header = self._header and any(len(numbers) for numbers, _ in parts)
         self._header = self._header and not header
         self._line += stop
@@ -99,28 +99,30 @@ class TableReader:
         delimiters = block.places(ord(self._delimiter))
         return 1 + block.counts(delimiters[np.searchsorted(quotes, delimiters) % 2 == 0])
 
-    def _read_slowly(
-        self, block: LineBlock, left: Mask, *, final: bool
-    ) -> tuple[list[tuple[int, list[str]]], int]:
+    def _read_slowly(self, block: LineBlock, left: Mask, *, final: bool) -> tuple[Rows, int]:
         """Read what is not `left` to pyarrow, however it is written, and take from there what belongs to it.
 
-        Returns the used fields of rows with their lines, and the line before which all are complete.
+        Returns these rows, and the line before which all are complete.
         """
-        rows: list[tuple[int, list[str]]] = []
-        reached = 0
-        for line in np.flatnonzero(~left & (block.lengths > 0)).tolist():
+        numbers: list[int] = []
+        rows: list[list[str]] = []
+        reached, stop = 0, len(block)
+        slow = np.flatnonzero(~left & (block.lengths > 0))
+        for line, text in zip(slow.tolist(), block.texts(slow), strict=True):
             if line < reached:
                 continue
-            taken, row = self._reader.read(block.text(line, line + 1), 0, self._line + line, final=False)
+            taken, row = self._reader.read([text], 0, self._line + line, final=False)
             if not taken:
-                lines = block.text(line, line + ROW_LINES)
+                lines = list(block.texts(np.arange(line, min(line + ROW_LINES, len(block)))))
                 taken, row = self._reader.read(lines, 0, self._line + line, final=final)
             if not taken:
+                stop = line
                 left[line:] = False
-                return rows, line
+                break
             self.slow += 1
             if row is not None:
-                rows.append((self._line + line, [row[index] for index in self._layout.used]))
+                numbers.append(self._line + line)
+                rows.append([row[index] for index in self._layout.used])
             reached = line + taken
             left[line:reached] = False
-        return rows, len(block)
+        return (np.array(numbers, np.int64), self._assembly.fields(rows)), stop

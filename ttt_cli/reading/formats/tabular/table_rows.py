@@ -10,7 +10,6 @@ from typing import Final
 from ttt_cli.reading.batches import BAD_ROW, DROPPED, Note
 
 ROW_LINES: Final = 50  # lines that one row may take; more means a quote that is never closed
-MOST_DETAILS: Final = 20_000  # rows that are quoted where they are rejected
 _END: Final = "\0end\0"  # NULs never reach us, so no row looks like this
 
 Row = list[str]
@@ -23,12 +22,6 @@ class RowReader:
         self.delimiter = delimiter
         self.width = width
         self._rejects: list[Note] = []
-        self._detailed = 0
-
-    @property
-    def rejects(self) -> int:
-        """How many rows have been rejected since last asked for them."""
-        return len(self._rejects)
 
     def take_rejects(self) -> list[Note]:
         """The rows that did not have `width` fields, since last asked."""
@@ -55,6 +48,8 @@ class RowReader:
 
     def _parse_one(self, lines: Sequence[str], at: int) -> tuple[int, Row | None]:
         """How many lines the row beginning at line `at` takes, and its fields; None when it does not end."""
+        if '"' not in lines[at] and len(lines[at]) <= csv.field_size_limit():
+            return 1, lines[at].split(self.delimiter)
         taken = chain((line + "\n" for line in islice(lines, at, at + ROW_LINES)), [_END])
         reader = csv.reader(taken, delimiter=self.delimiter, strict=True)
         try:
@@ -74,6 +69,4 @@ class RowReader:
         return False
 
     def _reject(self, number: int, text: str, why: str) -> None:
-        self._detailed += 1
-        detail = f"{why}: {text[:80]}" if self._detailed <= MOST_DETAILS else ""
-        self._rejects.append(Note(number, BAD_ROW, detail, DROPPED))
+        self._rejects.append(Note(number, BAD_ROW, f"{why}: {text[:80]}", DROPPED))
