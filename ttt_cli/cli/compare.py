@@ -13,7 +13,7 @@ from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import QUIET, say, write
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.forecast.compare import Comparison, System
+    from ttt_cli.evaluate.forecast.compare import System
     from ttt_cli.evaluate.forecast.results import By
 
 
@@ -82,6 +82,7 @@ def command(
         raise click.UsageError("games come from --games or from -r, not from both")
     from ttt_cli.evaluate.forecast.compare import TuneOptions, compare
     from ttt_cli.evaluate.forecast.systems import read_systems, timeline_of_files, timeline_of_run
+    from ttt_cli.views.evidence.compare import note_lines, shown_rows, tuning_lines
 
     systems = read_systems(configs, overrides)
     folder = None if tuned_to is None else _folder(tuned_to)
@@ -95,27 +96,14 @@ def command(
         timeline, systems, since, every, tuning=tuning, jobs=jobs, progress=progress(),
         on_tuned=partial(_write, folder),
     )  # fmt: skip
-    _show(asked, found, bys, calibration)
+    say(*tuning_lines(found))
+    say(*note_lines(found), level=QUIET)
+    asked.show(*shown_rows(found, bys, calibration, apart=asked.titled))
     if folder:
         say(f"tuned configs written to {folder}")
     if found.interrupted:
         raise KeyboardInterrupt
-    whole = not found.lost and all(entry.converged for entry in found.entries)
-    return 0 if whole else options.NOT_CONVERGED
-
-
-def _show(asked: options.Asked, found: Comparison, bys: tuple[By, ...], calibrated: bool) -> None:
-    from ttt_cli.evaluate.forecast.results import Results
-    from ttt_cli.views.evidence import compare as views
-
-    say(*views.tuning_lines(found))
-    say(*views.note_lines(found), level=QUIET)
-    results = Results(found)
-    if (bys or calibrated) and not asked.titled:
-        asked.show(views.long_rows(results, bys, calibrated))
-        return
-    more = [views.group_rows(results, by) for by in bys]
-    asked.show(views.overall_rows(results), *more, *[views.calibration_rows(results)] * calibrated)
+    return 0 if found.whole else options.NOT_CONVERGED
 
 
 def _folder(place: str) -> Path:

@@ -11,7 +11,6 @@ from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 
 if TYPE_CHECKING:
-    from ttt_cli.evaluate.evidence.grid import EvidenceGrid
     from ttt_cli.runs.run import Run
 
 
@@ -47,57 +46,29 @@ def command(
         raise click.UsageError("--from and --every go with --scores")
     if scores and grid is not None:
         raise click.UsageError("--scores and --grid do not go together")
+    if grid is None and (jobs is not None or overrides):
+        raise click.UsageError("--jobs and -s go with --grid")
     run = asked.open(titled=False)
-    if grid is None:
-        if jobs is not None or overrides:
-            raise click.UsageError("--jobs and -s go with --grid")
-        return _report(asked, run, scores, since, every or 1)
-    return _show(asked, _compute(run, grid, overrides, jobs))
+    if grid is not None:
+        return _surface(asked, run, grid, overrides, jobs)
+    from ttt_cli.views.evidence.report import scored_report
 
-
-def _report(asked: options.Asked, run: Run, scores: bool, since: str | None, every: int) -> int:
-    from ttt_cli.views.evidence.report import evidence_report
-
-    report, converged = evidence_report(run.meta), run.meta.converged
-    if scores:
-        from ttt_cli.evaluate.forecast.scores import prequential
-        from ttt_cli.views.evidence.report import with_scores
-
-        found = prequential(run, since, every, progress=progress())
-        report, converged = with_scores(report, found), converged and found.converged
+    report, converged = scored_report(run, scores, since, every or 1, progress())
     asked.show(report)
     return 0 if converged else options.NOT_CONVERGED
 
 
-def _compute(run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> EvidenceGrid:
-    from ttt_cli.errors import ConfigError
-    from ttt_cli.evaluate.evidence.grid import evidence_grid
-    from ttt_cli.runs.run import RunReplaced, open_run
-    from ttt_cli.views.evidence.report import SCORED, has_evidence
+def _surface(asked: options.Asked, run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> int:
+    from ttt_cli.cli.terminal.heatmap import draw_surface
+    from ttt_cli.views.evidence.surface import computed_surface, surface_rows
 
-    if not has_evidence(run.meta):
-        raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
     try:
-        try:
-            return evidence_grid(run, grid, overrides, jobs=jobs, progress=progress())
-        except RunReplaced:  # by the process that was waited for
-            return evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress())
+        surface = computed_surface(run, grid, overrides, jobs, progress())
     except KeyboardInterrupt:
         say(f"{run.name} keeps the points that were finished: the same command goes on from there")
         raise
-
-
-def _show(asked: options.Asked, grid: EvidenceGrid) -> int:
-    from ttt_cli.cli.terminal.heatmap import draw_surface
-    from ttt_cli.views.evidence.surface import evidence_surface, surface_rows
-
-    surface = evidence_surface(grid)
     if not (asked.fmt is None and asked.titled and draw_surface(surface)):
         asked.show(surface_rows(surface))
-        say(f"the best of {len(grid.points):,}: {surface.best_words}")
-    if surface.edges:
-        say("the best point lies on the edge of the grid", f"hint: try {', '.join(surface.edges)}")
-    missed = sum(not point.converged for point in grid.points)
-    if missed:
-        say(f"{missed:,} of {len(grid.points):,} points did not converge")
-    return options.NOT_CONVERGED if missed else 0
+        say(f"the best of {len(surface.points):,}: {surface.best_words}")
+    say(*surface.remarks)
+    return options.NOT_CONVERGED if surface.missed else 0

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 import click
 
 from ttt_cli.cli.options import format_option, output_option, reading_options, verbosity_options
 from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import check_place, emit, is_titled, say, width, write
+from ttt_cli.cli.terminal.console import check_place, default_format, emit, say, width, write
 from ttt_cli.files import real_place
 from ttt_cli.views.ingest.games import HEADINGS, MOST
 from ttt_cli.views.rows import speaks_unicode
 
-if TYPE_CHECKING:
-    from ttt_cli.errors import DataError
-    from ttt_cli.views.ingest.games import Report
+LISTED: Final = "hint: --list --all lists them"
 
 
 @click.command("games")
@@ -60,25 +58,33 @@ def command(
     Suggested spellings are never applied by themselves: read the file that --suggest writes, then --aliases it.
     """
     _check(listed, everything, only, suggest, fmt, out)
-    _check_places(files, (out, suggest))
+    for place in (out, suggest or "-"):
+        if place != "-" and real_place(Path(place)) in {real_place(Path(file)) for file in files}:
+            raise click.UsageError(f"{place} is read: it cannot be written as well")
+        check_place(place)
     from ttt_cli import api
     from ttt_cli.games.read import read_records
     from ttt_cli.views.ingest.games import Report
 
     data = api.configure(config, overrides).config.data
-    on_unusable = None if data.strict else _warn
+    on_unusable = None if data.strict else lambda error: say(f"warning: {error}", LISTED)
     records = read_records(files, data, progress=progress(), on_unusable=on_unusable)
     if listed:
         from ttt_cli.views.ingest.listing import record_rows
 
         emit(record_rows(records, everything=everything), fmt, out=out)
         return
-    tables = fmt == "table" or is_titled(fmt, out)
-    report = Report(records, top if top or only else MOST, short=tables)
+    form = fmt or default_format(out)
+    report = Report(records, top if top or only else MOST, short=form == "table")
     if suggest != "-":
-        _show(report, only, tables, fmt, out)
+        for number, rows in enumerate(report.shown(form, only, _bar)):
+            if number:
+                click.echo()
+            emit(rows, form, out=out)
     if suggest:
-        _write_suggestions(report, suggest)
+        text, words = report.suggestions()
+        if write(text, suggest):
+            say(f"{words.format(suggest)}: to be read, and then used with --aliases {suggest}")
 
 
 def _check(
@@ -95,52 +101,8 @@ def _check(
         raise click.UsageError("tables of all sections go to standard output: > FILE")
 
 
-def _check_places(files: tuple[str, ...], places: tuple[str | None, ...]) -> None:
-    """Refuse places for what is written that will not do, before the work begins; files that are read are such."""
-    read = {real_place(Path(file)) for file in files}
-    for place in places:
-        if place is None or place == "-":
-            continue
-        if real_place(Path(place)) in read:
-            raise click.UsageError(f"{place} is read: it cannot be written as well")
-        check_place(place)
-
-
-def _warn(error: DataError) -> None:
-    say(f"warning: {error}", "hint: --list --all lists them")
-
-
-def _show(report: Report, only: str | None, tables: bool, fmt: str | None, out: str) -> None:
-    if tables:
-        shown = [report.table(only, _bar)] if only else report.tables(_bar)
-        for number, rows in enumerate(shown):
-            if number:
-                click.echo()
-            emit(rows, "table", out=out)
-    elif only:
-        emit(report.section(only), fmt, out=out)
-    elif fmt == "json" or (fmt is None and Path(out).suffix.lower() == ".json"):
-        emit(report.whole(), "json", out=out)
-    else:
-        emit(report.long(), fmt, out=out)
-
-
 def _bar(value: float, largest: float) -> str:
     from ttt_cli.views.text_charts import bar
 
     room = max(min(width() - 40, 60), 10)
     return bar(value, largest, room, ascii_only=not speaks_unicode(sys.stdout))
-
-
-def _write_suggestions(report: Report, place: str) -> None:
-    from ttt_cli.games.players.suggest import alias_lines
-
-    findings = report.findings
-    lines = list(alias_lines(findings.games, findings.suspects.pairs))
-    text = "".join(f"{line}\n" for line in lines)
-    if not write(text, place):
-        return
-    count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
-    what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
-    comments = f", {doubtful:,} of them as comments" if doubtful else ""
-    say(f"{what} written to {place}{comments}: to be read, and then used with --aliases {place}")

@@ -53,7 +53,7 @@ def _check_output(out: str | None, fmt: str | None) -> None:
     """Refuse a place for the config that will not do, before the work begins."""
     if out == "-" and fmt:
         raise click.UsageError("-o - prints the config instead of the table: leave -f out")
-    if out is None or out == "-":
+    if out is None:
         return
     if Path(out).suffix.removeprefix(".").lower() in FORMATS:
         raise click.UsageError(

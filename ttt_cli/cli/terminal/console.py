@@ -80,7 +80,7 @@ def emit(rows: Rows, fmt: str | None = None, *, out: str = "-") -> None:
     A file appears whole or not at all. Raises click.UsageError for Parquet on a terminal and for a file whose name says
     another format, RunError when the file cannot be written.
     """
-    fmt = fmt or _default_format(out)
+    fmt = fmt or default_format(out)
     if out == "-":
         _emit_to_stdout(rows, fmt)
         return
@@ -110,9 +110,9 @@ def write(content: str | bytes, out: str) -> bool:
 
 
 def check_place(out: str) -> None:
-    """Refuse a place for a file that will not do, before the work begins. Raises click.UsageError."""
+    """Refuse a place that will not do, before the work begins; - is any. Raises click.UsageError."""
     place = Path(out)
-    if place.is_dir() or not place.parent.is_dir():
+    if out != "-" and (place.is_dir() or not place.parent.is_dir()):
         raise click.UsageError(
             f"{out} cannot be written: {'is a folder' if place.is_dir() else 'no such folder'}"
         )
@@ -130,7 +130,8 @@ def is_titled(fmt: str | None, out: str = "-") -> bool:
     return out == "-" and (fmt == "table" or (fmt is None and on_terminal()))
 
 
-def _default_format(out: str) -> str:
+def default_format(out: str) -> str:
+    """The form of what goes to standard output or to a file of that name."""
     if out == "-":
         return "table" if on_terminal() else "tsv"
     suffix = Path(out).suffix.removeprefix(".").lower()

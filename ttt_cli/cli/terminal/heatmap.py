@@ -171,6 +171,6 @@ def _legend(surface: Surface, signs: Signs) -> list[Text]:
 
     best = surface.points[surface.best]
     lines = [Text(f"{signs.best} best: {surface.best_words}, log-evidence {best.log_evidence:.3f}")]
-    if any(not point.converged for point in surface.points.values()):
+    if surface.missed:
         lines.append(Text(f"{signs.unsettled} not converged"))
     return lines

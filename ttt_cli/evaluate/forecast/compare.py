@@ -44,6 +44,11 @@ class Comparison:
     replaced: tuple[str, ...] = ()
 
     @property
+    def whole(self) -> bool:
+        """Whether every system was scored, by fits that converged."""
+        return not self.lost and all(entry.converged for entry in self.entries)
+
+    @property
     def scored(self) -> slice:
         """The scored games among those of the timeline."""
         return slice(int(self.timeline.game_start[self.first]), None)

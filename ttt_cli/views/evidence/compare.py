@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.evaluate.forecast.results import Results
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
-    from ttt_cli.evaluate.forecast.results import By, Results, SystemScores
+    from ttt_cli.evaluate.forecast.results import By, SystemScores
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
 BINS: Final = ("foreseen", "observed")
@@ -26,6 +27,15 @@ _DECIMALS: Final = {
     **dict.fromkeys(("log_evidence", "games", "seconds", "tuning_seconds"), 1),
 }
 _UNSEEN: Final = frozenset({"games", *FACTS[2:]})  # stands above the table, below it, or too wide for it
+
+
+def shown_rows(comparison: Comparison, bys: Sequence[By], calibrated: bool, *, apart: bool) -> list[Rows]:
+    """The table of the systems and what else was asked for: tables of their own where they stand `apart`."""
+    results = Results(comparison)
+    if (bys or calibrated) and not apart:
+        return [long_rows(results, bys, calibrated)]
+    more = [group_rows(results, by) for by in bys]
+    return [overall_rows(results), *more, *[calibration_rows(results)] * calibrated]
 
 
 def overall_rows(results: Results) -> Rows:

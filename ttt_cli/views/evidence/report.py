@@ -11,7 +11,9 @@ from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast.scores import Prequential
+    from ttt_cli.progress import Progress
     from ttt_cli.runs.meta import RunMeta
+    from ttt_cli.runs.run import Run
 
 DECIMALS: Final = {
     "log_evidence": 3,
@@ -93,6 +95,19 @@ def has_evidence(meta: RunMeta) -> bool:
 def known(value: float) -> float | None:
     """The value, None for what is no finite number."""
     return value if math.isfinite(value) else None
+
+
+def scored_report(
+    run: Run, scores: bool, since: str | None, every: int, progress: Progress
+) -> tuple[Rows, bool]:
+    """The report of a run, perhaps with the scores from the period `since` on, and whether all of it converged."""
+    report, converged = evidence_report(run.meta), run.meta.converged
+    if not scores:
+        return report, converged
+    from ttt_cli.evaluate.forecast.scores import prequential
+
+    found = prequential(run, since, every, progress=progress)
+    return with_scores(report, found), converged and found.converged
 
 
 def with_scores(report: Rows, found: Prequential) -> Rows:

@@ -9,12 +9,15 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from ttt_cli.views.evidence.report import DECIMALS, known
+from ttt_cli.errors import ConfigError
+from ttt_cli.views.evidence.report import DECIMALS, SCORED, has_evidence, known
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.evidence.grid import EvidenceGrid
+    from ttt_cli.progress import Progress
     from ttt_cli.runs.evidence import EvidencePoint
+    from ttt_cli.runs.run import Run
 
 Place = tuple[float, ...]
 
@@ -52,6 +55,20 @@ class Surface:
         return ", ".join(f"{key} {value:g}" for key, value in zip(self.keys, self.best, strict=True))
 
     @property
+    def missed(self) -> int:
+        """How many points did not converge."""
+        return sum(not point.converged for point in self.points.values())
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What to know of the best point, and of those that did not converge."""
+        if self.edges:
+            yield "the best point lies on the edge of the grid"
+            yield f"hint: try {', '.join(self.edges)}"
+        if self.missed:
+            yield f"{self.missed:,} of {len(self.points):,} points did not converge"
+
+    @property
     def values(self) -> dict[Place, float]:
         """The log-evidence by place, nats."""
         return {place: point.log_evidence for place, point in self.points.items()}
@@ -62,6 +79,25 @@ class Surface:
         return {
             place: math.inf if math.isnan(value) else highest - value for place, value in self.values.items()
         }
+
+
+def computed_surface(
+    run: Run, grid: str, overrides: Sequence[str], jobs: int | None, progress: Progress
+) -> Surface:
+    """The surface over a grid that is asked for in words, of the run that stands there when its turn has come.
+
+    Raises ConfigError for systems without evidence, and as `evidence_grid` does.
+    """
+    from ttt_cli.evaluate.evidence.grid import evidence_grid
+    from ttt_cli.runs.run import RunReplaced, open_run
+
+    if not has_evidence(run.meta):
+        raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
+    try:
+        found = evidence_grid(run, grid, overrides, jobs=jobs, progress=progress)
+    except RunReplaced:  # by the process that was waited for
+        found = evidence_grid(open_run(run.path), grid, overrides, jobs=jobs, progress=progress)
+    return evidence_surface(found)
 
 
 def evidence_surface(grid: EvidenceGrid) -> Surface:

@@ -71,6 +71,22 @@ class Report:
         records = list(islice(rows.rows, most))
         return replace(rows, rows=records, title=(heading,))
 
+    def shown(self, form: str, only: str | None, bar: Bar) -> Iterator[Rows]:
+        """What is shown in a form, of one section or of everything: tables, one object, or rows of key and value."""
+        if form == "table":
+            return iter([self.table(only, bar)]) if only else self.tables(bar)
+        return iter([self.section(only) if only else self.whole() if form == "json" else self.long()])
+
+    def suggestions(self) -> tuple[str, str]:
+        """The names that may be one person's as an alias file, and words on it with a place for its name."""
+        from ttt_cli.games.players.suggest import alias_lines
+
+        lines = list(alias_lines(self.findings.games, self.findings.suspects.pairs))
+        count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])
+        what = "1 suggestion" if count == 1 else f"{count:,} suggestions"
+        comments = f", {doubtful:,} of them as comments" if doubtful else ""
+        return "".join(f"{line}\n" for line in lines), f"{what} written to {{}}{comments}"
+
     def tables(self, bar: Bar) -> Iterator[Rows]:
         """The sections that have something to show, for the eye."""
         for name in HEADINGS:
