@@ -93,15 +93,15 @@ def later_on(
 
     The mean is larger by a n, the variance by b n + c n^2 and the sd at most d. With a prior of sd e this is the
     variance before the prior is taken in; with a mean m of it, too, the mean's distance from m shrinks as the weight
-    of what the games told does. NaN in m, d and e: there is none.
+    of what the games say does. NaN in m, d and e: there is none.
     """
     mean, sd = (columns[name] for name in chain_columns(chain))
     step, centre, rise, bend, most, prior = (columns[name] for name in bridge_columns(chain))
     known = np.where(np.isnan(prior), 0.0, prior**-2)
-    told = sd**-2 - known
-    fading = 1.0 + told * ahead * (rise + ahead * bend)
-    precision = known + told / fading
-    later, drawn = precision**-0.5, centre + (mean - centre) / (fading * sd * sd * precision)
+    learned = sd**-2 - known
+    decay = 1.0 + learned * ahead * (rise + ahead * bend)
+    precision = known + learned / decay
+    later, drawn = precision**-0.5, centre + (mean - centre) / (decay * sd * sd * precision)
     return (
         np.where(np.isnan(centre) | (ahead == 0), mean + ahead * step, drawn),
         np.where(ahead == 0, sd, np.where(later > most, most, later)),

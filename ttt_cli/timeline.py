@@ -32,7 +32,7 @@ class Timeline:
     points added to White's strength).
     `joined`: whether a row goes on with the match of the row before, a record of several outcomes; None: no row does.
     `colours`: whether it is known who had White; if not, `game_white` is the player named first. `notes`: what is to be
-    told of the games.
+    said of the games.
     """
 
     players: tuple[str, ...]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--scores", is_flag=True, help="Also predict each period from earlier ones only, and score that."
 )
 @click.option("--from", "since", metavar="YEAR", help="The first period to score; default the run's first.")
-@click.option("--every", type=click.IntRange(min=1), help="Fit again after so many periods; default 1.")
+@click.option("--every", type=click.IntRange(min=1), help="Refit after so many periods; default 1.")
 @options.set_option
 @options.waiting_option
 @options.asking_in_points

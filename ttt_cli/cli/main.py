@@ -23,7 +23,7 @@ from ttt_cli.progress import listening
 
 COMMANDS: Final = {
     "fit": "Read games, infer every player's skill, write a run.",
-    "update": "Add games to a run and infer all skills anew, from where they stood.",
+    "update": "Add games to a run and refit it from where it stood.",
     "games": "What stands in files of games, and what became of it.",
     "player": "One player's history.",
     "players": "Who is in the run.",

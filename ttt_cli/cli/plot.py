@@ -35,7 +35,7 @@ KINDS = ("skills", "games", "evidence", "top", "calibration")
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Learn anew after so many periods (calibration).",
+    help="Refit after so many periods (calibration).",
 )
 @click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
 @click.option(

@@ -32,7 +32,7 @@ def command(
     again: bool,
     dedupe: bool,
 ) -> int:
-    """Add the games of each FILE to those of RUN and infer all skills anew, from where they stood.
+    """Add the games of each FILE to those of RUN and refit all of them from where they stood.
 
     The result is that of `ttt fit` on all files together with the config of RUN, whose own files need not be there any
     more. A FILE that RUN was made from is refused. RUN is replaced when all is done, or stays as it is.
@@ -50,7 +50,7 @@ def command(
     with writing(output or place):
         before = open_run(place, scale=["points"])
 
-        def tell(extended: Extended, data: DataConfig) -> None:
+        def show(extended: Extended, data: DataConfig) -> None:
             say(f"{run}: {before.meta.describe()}")
             say(*reading_lines(extended.added, data.period, everything=voice.level >= VERBOSE))
             if extended.aliases_changed:
@@ -59,7 +59,7 @@ def command(
                 say(_repeats_line(extended))
 
         after = api.update(
-            before, *files, output=output, overrides=overrides, again=again, on_read=tell, progress=progress()
+            before, *files, output=output, overrides=overrides, again=again, on_read=show, progress=progress()
         )
     say(*found_lines(after.meta), f"{after.path} written")
     return 0 if after.meta.converged else NOT_CONVERGED

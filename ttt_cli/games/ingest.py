@@ -18,7 +18,7 @@ from ttt_cli.games.players.unify import identify
 from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
-from ttt_cli.games.validate import Validated, told
+from ttt_cli.games.validate import Validated, record_words
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED, REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
@@ -138,7 +138,7 @@ class Collector:
             white, black = (
                 dictionaries.names.cleaned[column[f"{side}_written"][row]] for side in ("white", "black")
             )
-            note = (int(column["line"][row]), SAME_PLAYER, told(date, white, black, result), DROPPED)
+            note = (int(column["line"][row]), SAME_PLAYER, record_words(date, white, black, result), DROPPED)
             further.append(Problem(self._files[file].path, *note))
         place = {file.path: number for number, file in enumerate(self._files)}
         return tuple(

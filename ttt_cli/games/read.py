@@ -33,7 +33,7 @@ def read_games(
 ) -> Games:
     """Read files (`-` is standard input, streams give bytes), folders and patterns into one table of games.
 
-    Records that cannot be used, or that the filters of `data` do not want, are left out, counted and told in
+    Records that cannot be used, or that the filters of `data` do not want, are left out, counted and reported in
     `Games.report`. Raises DataError when a file cannot be read, when what was named has no record that could be a game,
     when filters leave none, and for what `data.strict` and `data.max_errors` do not let pass; ConfigError when
     configured columns, players or an encoding do not exist.

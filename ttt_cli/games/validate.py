@@ -148,7 +148,7 @@ class Validated:
             white, black = (
                 dictionaries.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
             )
-            detail = told(date, white, black, result)
+            detail = record_words(date, white, black, result)
             yield Note(int(self.line[row]), DROP_REASONS[self.reject_code[row] - 1], detail, DROPPED)
 
     def _repaired_notes(self) -> Iterator[Note]:
@@ -177,7 +177,7 @@ class Validated:
             )
 
 
-def told(date: str, white: str, black: str, result: str) -> str:
+def record_words(date: str, white: str, black: str, result: str) -> str:
     """A record in one line."""
     return f"{date or '?'}: {white or '?'} - {black or '?'} {result}".rstrip()
 

@@ -34,7 +34,7 @@ LEAST_GAMES: Final = 1e-9
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_TOLD: Final = 10  # words of a column
+_LISTED: Final = 10  # words of a column
 _MEANING: Final = {UNKNOWN_STATUS: "each counts as 1", OTHER_ODDS: "none is known"}
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 
@@ -146,9 +146,9 @@ def _words(values: Sequence[Hashable], counts: NDArray[np.intp]) -> str:
             text = " ".join(text_of(raw).split())
             total[fold(text)] += count
             spelling.setdefault(fold(text), text)
-    told = [f"{spelling[word]} {count:,}" for word, count in total.most_common(_TOLD)]
-    further = len(total) - len(told)
-    return ", ".join(told) + (f", and {further:,} more" if further else "")
+    listed = [f"{spelling[word]} {count:,}" for word, count in total.most_common(_LISTED)]
+    further = len(total) - len(listed)
+    return ", ".join(listed) + (f", and {further:,} more" if further else "")
 
 
 def _number(text: str) -> float:

@@ -13,7 +13,7 @@ from ttt_cli.files import real_place, replacing
 from ttt_cli.runs.connection import first_line
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session
-from ttt_cli.runs.writing import not_written, tell, writing
+from ttt_cli.runs.writing import not_written, report, writing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -91,7 +91,7 @@ def _replacing(path: Path) -> Iterator[Path]:
     with writing(path):
         try:
             if place.exists() and (names := place.stat().st_nlink) > 1:
-                tell(f"{path} has {names:,} names (hard links): the others keep the run as it was")
+                report(f"{path} has {names:,} names (hard links): the others keep the run as it was")
             with replacing(path) as temporary:
                 yield temporary
             log_of(place).unlink(missing_ok=True)  # of a process that died here

@@ -136,12 +136,12 @@ def _ahead(chain: str, slope: float, shift: float) -> str:
     mean, sd = chain_columns(chain)
     step, centre, rise, bend, most, prior = bridge_columns(chain)
     known = f"coalesce(1 / ({prior} * {prior}), 0)"
-    told = f"(1 / ({sd} * {sd}) - {known})"
-    fading = f"(1 + {told} * ahead * ({rise} + ahead * {bend}))"
-    precision = f"({known} + {told} / {fading})"
+    learned = f"(1 / ({sd} * {sd}) - {known})"
+    decay = f"(1 + {learned} * ahead * ({rise} + ahead * {bend}))"
+    precision = f"({known} + {learned} / {decay})"
     later = f"1 / sqrt({precision})"
     limited = f"CASE WHEN ahead = 0 THEN {sd} WHEN {later} > {most} THEN {most} ELSE {later} END"
-    drawn = f"{centre} + ({mean} - {centre}) / ({fading} * {sd} * {sd} * {precision})"
+    drawn = f"{centre} + ({mean} - {centre}) / ({decay} * {sd} * {sd} * {precision})"
     moved = f"(CASE WHEN {centre} IS NULL OR ahead = 0 THEN {mean} + ahead * {step} ELSE {drawn} END)"
     return f"{_shown(mean, slope, shift, moved)}, {_shown(sd, slope, 0.0, limited)}"
 

@@ -20,26 +20,26 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.held: set[Path] = set()
         self.wait = True
-        self.tell: Callable[[str], object] = lambda _: None
+        self.report: Callable[[str], object] = lambda _: None
 
 
 _here = _Here()
 
 
 @contextmanager
-def waiting(told: Callable[[str], object], *, wait: bool) -> Iterator[None]:
-    """Inside the block, another writer of a run is waited for, or is an error; `told` gets what is to be known."""
-    before = _here.wait, _here.tell
-    _here.wait, _here.tell = wait, told
+def waiting(report: Callable[[str], object], *, wait: bool) -> Iterator[None]:
+    """Inside the block, another writer of a run is waited for, or is an error; `report` gets what is to be known."""
+    before = _here.wait, _here.report
+    _here.wait, _here.report = wait, report
     try:
         yield
     finally:
-        _here.wait, _here.tell = before
+        _here.wait, _here.report = before
 
 
-def tell(sentence: str) -> None:
+def report(sentence: str) -> None:
     """Say something about a run that is written, to whoever is `waiting`."""
-    _here.tell(sentence)
+    _here.report(sentence)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
         try:
             lock = place.with_name(f".{place.name}.lock")
             sentence = f"{path}: waiting for another process that writes this run (--no-wait refuses)"
-            stack.enter_context(locked(lock, wait=_here.wait, on_wait=lambda: tell(sentence)))
+            stack.enter_context(locked(lock, wait=_here.wait, on_wait=lambda: report(sentence)))
         except BlockingIOError:
             raise RunError(
                 "another process writes this run",

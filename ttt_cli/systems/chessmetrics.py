@@ -35,7 +35,7 @@ class Params(ExpectedParams):
     """Parameters of Chessmetrics."""
 
     window: float = Field(
-        default=4.0, ge=1, description="years until a game has lost all its weight, which fades linearly"
+        default=4.0, ge=1, description="years until a game has lost all its weight, linearly"
     )
     points_per_score: float = Field(
         default=850.0, gt=0, description="points between the performances of a score of 0 and of 100 %"
@@ -102,12 +102,12 @@ def _lists(
     formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
         timeline.periods.copy(), whole, player, len(timeline.players), games,
-        _fading(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
+        _decay(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
     )  # fmt: skip
     return before, after, Status(error <= solver.tol, max(steps, 1), error)
 
 
-def _fading(timeline: Timeline, params: Params) -> tuple[float, float, float]:
+def _decay(timeline: Timeline, params: Params) -> tuple[float, float, float]:
     """Months in a period, the mean age in months of its games at its end, and months in the window.
 
     A game is taken as spread over the months of its period, whatever is known of its date.

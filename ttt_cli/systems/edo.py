@@ -153,14 +153,14 @@ predict = predict_ratings  # of the ratings alone, as the source measures predic
 
 def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Posterior:
     """The likelihood of games and hypothetical matches; `ties` of a year are as strong in shorter periods."""
-    from ttt_cli.kernels.bradley_terry.edo import tie
+    from ttt_cli.kernels.bradley_terry.edo import drawn_matches
 
     games = rated.select(compare_games(timeline, params.white_advantage, "halves"))
     steps_per_year = STEPS_PER_YEAR[timeline.period]
     steps = timeline.gap_years[rated.nodes] * steps_per_year
     ground = np.zeros(len(rated.nodes))
     ground[rated.firsts()] = GROUND
-    matches = partial(tie, rated.previous, steps, params.ties * steps_per_year, ground)
+    matches = partial(drawn_matches, rated.previous, steps, params.ties * steps_per_year, ground)
     return Posterior(games, 0.0, rated.previous, rated.following, matches)
 
 

@@ -76,7 +76,7 @@ class Entries:
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Performance ratings within each period, then the levels of its pools, then curves through both.
+    """Performance ratings within each period, then the levels of its groups, then curves through both.
 
     Sweeps are rounds over all performances; the log-evidence is NaN.
     """
@@ -140,7 +140,7 @@ def performances(
     solver: SolverConfig,
     on_sweep: OnSweep | None = None,
 ) -> tuple[Array, list[tuple[float, float]]]:
-    """Ratings at which everybody's expected score is the score, within each pool of a period, and the trace.
+    """Ratings at which everybody's expected score is the score, within each group of a period, and the trace.
 
     All are moved at once, by Newton's method with steps halved until the likelihood grows; the error left is taken to
     be no larger than the last move. Decision: the score is expected from each opponent, where Elo took their mean.
@@ -159,8 +159,8 @@ def performances(
         difference = rating[first] - rating[second] + ahead
         expected = logistic(difference)
         pairs = entries.pairs.weighing(total * expected * (1.0 - expected) / ELO_SCALE)
-        push = pairs.to_members(score - total * expected)
-        step, solved = balance(pairs, push, ROUGHLY if change > NEAR else PRECISELY, solver.max_sweeps)
+        gradient = pairs.to_members(score - total * expected)
+        step, solved = balance(pairs, gradient, ROUGHLY if change > NEAR else PRECISELY, solver.max_sweeps)
         step *= LONGEST / max(LONGEST, largest(step[first] - step[second]))
         gain = step[first] - step[second]
         rating = rating + step * _share(lambda s: _log_likelihood(difference + s * gain, score, total))  # noqa: B023
@@ -172,22 +172,22 @@ def performances(
 
 
 def on_one_level(entries: Entries, within: Array, solver: SolverConfig) -> tuple[Array, bool]:
-    """Performances whose pools are moved until players keep theirs from one of their periods to the next.
+    """Performances whose groups are moved until players keep theirs from one of their periods to the next.
 
     Decision: the moves are the weighted least squares solution over all players and neighbouring periods, so that no
-    direction of time is preferred. A tie of n and m games over k periods weighs n m / (n + m) / k. Pools that hang
+    direction of time is preferred. A link of n and m games over k periods weighs n m / (n + m) / k. Groups that hang
     together have a mean of 0, each entry counted once. Returns whether the moves were found.
     """
-    pool = entries.pairs.group
+    group = entries.pairs.group
     earlier = np.flatnonzero(np.diff(entries.player) == 0)
     later = earlier + 1
     n, m = entries.games[earlier], entries.games[later]
     weight = n * m / (n + m) / (entries.block[later] - entries.block[earlier])
-    ties = Pairs.among(int(pool.max(initial=-1)) + 1, pool[earlier], pool[later], weight)
-    push = ties.to_members(weight * (within[later] - within[earlier]))
-    moves, solved = balance(ties, push, EXACTLY, solver.max_sweeps)
-    moved = within + moves[pool]
-    return level(moved, np.ones(len(moved)), ties.group[pool]), solved
+    links = Pairs.among(int(group.max(initial=-1)) + 1, group[earlier], group[later], weight)
+    excess = links.to_members(weight * (within[later] - within[earlier]))
+    moves, solved = balance(links, excess, EXACTLY, solver.max_sweeps)
+    moved = within + moves[group]
+    return level(moved, np.ones(len(moved)), links.group[group]), solved
 
 
 def curves(timeline: Timeline, time: Array, entries: Entries, performance: Array, width: float) -> Array:

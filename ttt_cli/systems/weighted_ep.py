@@ -1,4 +1,4 @@
-"""Weighted expectation propagation: static skills from games that fade.
+"""Weighted expectation propagation: static skills from games whose weights decay.
 
 T. Salimans' base model in the Deloitte/FIDE Chess Rating Challenge of 2011, which he won. At every period one ordered
 probit is fitted to all games so far, each to the power of a weight that falls with its age and with the games that the
@@ -23,7 +23,7 @@ from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
 from ttt_cli.inference.differences import central_slope
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
-from ttt_cli.inference.ep.weighted_pool import Pool, Probit
+from ttt_cli.inference.ep.weighted import GamesSoFar, Probit
 from ttt_cli.inference.outcome import log_score
 from ttt_cli.inference.params import (
     Beta,
@@ -82,8 +82,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """
     probit = _probit(timeline, params)
     resolved = {**params.model_dump(), "draw_margin": probit.margin}
-    pool = Pool(timeline, probit, solver, **given)
-    (before_mean, before_sd), (mean, sd) = pool.run()
+    games = GamesSoFar(timeline, probit, solver, **given)
+    (before_mean, before_sd), (mean, sd) = games.run()
     before_mean += params.prior_mean
     evidence = _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     return Fit(
@@ -103,9 +103,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
         log_evidence=evidence,
         leave_one_out=evidence,
         elo_unit=probit.elo_unit,
-        status=pool.status(),
-        trace=tuple(pool.trace),
-        state=pool.state,
+        status=games.status(),
+        trace=tuple(games.trace),
+        state=games.state,
     )
 
 
@@ -118,8 +118,8 @@ def fit_before(
     """
     probit = _probit(timeline, params)
     resolved = {**params.model_dump(), "draw_margin": probit.margin}
-    pool = Pool(timeline, probit, solver, start=start)
-    before_mean, before_sd = pool.predict(first)
+    games = GamesSoFar(timeline, probit, solver, start=start)
+    before_mean, before_sd = games.predict(first)
     before_mean += params.prior_mean
     evidence = np.nan if first else _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     unknown = np.full(timeline.n_nodes, np.nan)
@@ -131,9 +131,9 @@ def fit_before(
         log_evidence=evidence,
         leave_one_out=evidence,
         elo_unit=probit.elo_unit,
-        status=pool.status(),
-        trace=tuple(pool.trace),
-        state=pool.state,
+        status=games.status(),
+        trace=tuple(games.trace),
+        state=games.state,
     )
 
 
@@ -143,7 +143,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={key: value})
         probit = _probit(timeline, moved)
-        (mean, sd), _ = Pool(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
+        (mean, sd), _ = GamesSoFar(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
         return _log_score(
             timeline, {**moved.model_dump(), "draw_margin": probit.margin}, probit.elo_unit, mean, sd
         )
@@ -180,7 +180,7 @@ def _log_score(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean
 
 
 def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> Array:
-    """Sd of the change of skill in the year after each node that lets the sd grow as it does while the games fade."""
+    """Sd of the change of skill in the year after each node: the sd grows by it as it does while games lose weight."""
     prior = params.prior_sd**-2
     grown = 1.0 / (prior + (sd**-2 - prior) * np.exp(-params.fade_per_year)) - sd**2
     follows = timeline.previous >= 0

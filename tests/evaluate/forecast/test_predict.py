@@ -20,7 +20,7 @@ from ttt_cli.evaluate.forecast.predict import (
 )
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.inference.bradley_terry.newton import Posterior
-from ttt_cli.inference.ep.weighted_pool import Pool
+from ttt_cli.inference.ep.weighted import GamesSoFar
 from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
@@ -180,13 +180,13 @@ def test_a_system_that_fits_every_period_anew_fits_those_that_are_asked_for(
 ) -> None:
     timeline = build_timeline(make_games(history(6, years=6)))
     years: list[float] = []
-    infer = Pool._infer
+    infer = GamesSoFar._infer
 
-    def counted(pool: Pool, year: float) -> None:
+    def counted(pool: GamesSoFar, year: float) -> None:
         years.append(year)
         infer(pool, year)
 
-    monkeypatch.setattr(Pool, "_infer", counted)
+    monkeypatch.setattr(GamesSoFar, "_infer", counted)
     model = registry.load("weighted-ep")
     for margin in (90.0, "auto"):
         years.clear()

@@ -12,14 +12,14 @@ _DEFAULTS: Final = (signal.SIG_DFL, signal.default_int_handler)
 
 
 @contextmanager
-def unwinding(heard: list[int]) -> Iterator[None]:
+def unwinding(received: list[int]) -> Iterator[None]:
     """Inside the block, a signal to end (SIGINT, SIGTERM, SIGHUP) unwinds as Ctrl-C does and leaves nothing behind.
 
-    `heard` gets the signals that come, also where a library at work makes another error of them.
+    `received` gets the signals that come, also where a library at work makes another error of them.
     """
 
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        heard.append(number)
+        received.append(number)
         raise KeyboardInterrupt
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")

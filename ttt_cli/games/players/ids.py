@@ -40,9 +40,7 @@ def join_ids(
     best = [(-1, "")] * len(ids)
     for one, which, times in zip(name.tolist(), id_.tolist(), count.tolist(), strict=True):
         best[which] = max(best[which], (times, names[one]))
-    shown = _told_apart(
-        list(names), [text for _, text in best], ids, (home == np.arange(len(names))).tolist()
-    )
+    shown = _distinct(list(names), [text for _, text in best], ids, (home == np.arange(len(names))).tolist())
     return shown, home, joined[0], joined[1]
 
 
@@ -61,7 +59,7 @@ def _pairs(
     return both // max(n_ids, 1), both % max(n_ids, 1), total
 
 
-def _told_apart(names: list[str], of_ids: list[str], ids: Sequence[str], plain: Sequence[bool]) -> list[str]:
+def _distinct(names: list[str], of_ids: list[str], ids: Sequence[str], plain: Sequence[bool]) -> list[str]:
     """All names, with ids behind those that more than one player has; `plain` names are players without an id."""
     taken: dict[str, int] = {}
     for text in (*(name for name, own in zip(names, plain, strict=True) if own), *of_ids):

@@ -52,8 +52,8 @@ def look_alikes(names: Sequence[str]) -> LookAlikes:
         for one, other in _compatible(parts, ours, theirs):
             if kind := likeness(parts[one], parts[other]):
                 pairs.append((one, other, kind))
-    told = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
-    return LookAlikes(pairs, told, len(missed))
+    alike = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
+    return LookAlikes(pairs, alike, len(missed))
 
 
 def _persons(names: Sequence[str]) -> dict[int, Parts]:

@@ -67,8 +67,8 @@ def _candidates(records: Records, used: NDArray[np.bool_], round_: NDArray[np.in
     in the year. `round_` numbers the rounds of the distinct texts, 0 where none is known.
     """
     single = used & spread(records.tally.sum(axis=1) == 1, records.result.codes)
-    told = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
-    rows = np.flatnonzero(single & told)
+    distinct = (records.moves != 0) | spread_some(round_ > 0, records.round.codes)
+    rows = np.flatnonzero(single & distinct)
     meeting = _meeting(records, rows)
     ordered = np.sort(meeting)
     again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

@@ -66,7 +66,7 @@ def find_ties(games: Games, *, players: int = 5, at_most: int = 10) -> tuple[Tie
     """Parts of at least so many `players` that hang on one player by `at_most` games, large parts first.
 
     Seen from the player with the most games in the group, so a part never holds more than half of it. Parts within
-    parts are told too. Ties through two different players are not found. Takes time linear in players and pairs, and
+    parts are found too, ties through two different players are not. Takes time linear in players and pairs, and
     O(n log n) in games.
     """
     if not len(games):

@@ -71,7 +71,7 @@ class JointSolver:
                 radau = further / (least * further + beta) if further > 0.0 else 1.0 / least
             bound = self.widest * math.sqrt(radau * rz)
             curvature = rz + apart - beta * beta * curvature
-            if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: begin anew
+            if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: restart
                 beta, curvature, radau = 0.0, rz + apart, 1.0 / least
             if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
                 alpha = 0.0

@@ -9,7 +9,7 @@ from ttt_cli.kernels.compile import kernel
 @kernel(
     "float64(int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])"
 )
-def tie(previous, steps, ties, ground, rating, gradient, link_precision, own):
+def drawn_matches(previous, steps, ties, ground, rating, gradient, link_precision, own):
     """Add that of the log-likelihood of the drawn matches to `gradient`; returns the log-likelihood.
 
     There are `steps` periods between a node and the one before, so as many matches of `ties` games; at the maximum the

@@ -109,8 +109,8 @@ class Sites(NamedTuple):
     positivity: Rows
 
 
-class PoolGames(NamedTuple):
-    """The games that still count, k of them, between players who are numbered anew.
+class CountedGames(NamedTuple):
+    """The games that still count, k of them, between players who are renumbered.
 
     | name | shape | unit | |
     |---|---|---|---|

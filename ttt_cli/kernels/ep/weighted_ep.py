@@ -1,9 +1,9 @@
-"""Weighted expectation propagation over a pool of games: a site per game whose power may differ between its players.
+"""Weighted expectation propagation: a site per game that still counts, whose power may differ between its players.
 
 Salimans' pseudo-posterior of static skills: prior times the sites, each to the power of its weight for that player. A
 game's own weighted site is taken out (the cavity), the whole game is told what it says about the skills, and that, to
 the power of the weight, is put back. A Gaussian is a pair (precision, precision times mean), means counted from the
-prior mean. Over the n players of a pool `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the prior means.
+prior mean. Over their n players `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the prior means.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector
 from ttt_cli.kernels.colours import UNKNOWN, game_moments
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.ep.structures import AllGames, PoolGames, Rule
+from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
@@ -21,7 +21,7 @@ STEPS = 1000  # of the linear solver, at most
 
 @kernel
 def gather(
-    first: Index, second: Index, player: Index, decayed: Vector, now: Vector, least: float, pool: PoolGames,
+    first: Index, second: Index, player: Index, decayed: Vector, now: Vector, least: float, counted: CountedGames,
     number: Index, roster: Index,
 ) -> tuple[int, int]:  # fmt: skip
     """Drop the active games of weight below `least` for both players, and number the players of the others.
@@ -30,7 +30,7 @@ def gather(
     and `roster` (player of each number) are filled; `number` must be -1 for every player, and is again afterwards.
     Returns how many games and players there are.
     """
-    active, ends, decay = pool
+    active, ends, decay = counted
     kept = 0
     players = 0
     for g in active:
@@ -55,9 +55,11 @@ def gather(
 
 
 @kernel
-def settle(pool: PoolGames, games: AllGames, prior_precision: float, level: Vector, marginal: Rows) -> None:
+def settle(
+    counted: CountedGames, games: AllGames, prior_precision: float, level: Vector, marginal: Rows
+) -> None:
     """Fill `marginal` with the prior times the weighted sites."""
-    active, ends, decay = pool
+    active, ends, decay = counted
     _, times, sites, _ = games
     for i in range(len(level)):
         marginal[i, 0] = prior_precision
@@ -72,13 +74,13 @@ def settle(pool: PoolGames, games: AllGames, prior_precision: float, level: Vect
 
 
 @kernel
-def opponents(pool: PoolGames, times: Vector, values: Vector, total: Vector, mean: Vector) -> float:
+def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vector, mean: Vector) -> float:
     """Fill `mean` with the weighted mean of the values that each player's opponents have, and `total` with the weights.
 
     Returns the mean of these over the players; who has less than the weight of one game counts as much less. A player
     whose weights have vanished keeps the mean, and counts nothing.
     """
-    active, ends, decay = pool
+    active, ends, decay = counted
     total[:] = 0.0
     sums = total.copy()
     for k in range(len(active)):
@@ -90,14 +92,14 @@ def opponents(pool: PoolGames, times: Vector, values: Vector, total: Vector, mea
         total[j] += share_j
         sums[i] += share_i * values[j]
         sums[j] += share_j * values[i]
-    counted = 0.0
+    whole = 0.0
     all_means = 0.0
     for i in range(len(total)):
         if total[i] > 0.0:
             mean[i] = sums[i] / total[i]
-            counted += min(total[i], 1.0)
+            whole += min(total[i], 1.0)
             all_means += min(total[i], 1.0) * mean[i]
-    return all_means / counted
+    return all_means / whole
 
 
 @inner
@@ -157,12 +159,12 @@ def _replace(i, times, precision, weighted, marginal, site):
 
 
 @kernel
-def sweep(pool: PoolGames, games: AllGames, rule: Rule, marginal: Rows) -> int:
-    """Update the sites of all games of the pool in order; returns how many had to be skipped.
+def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) -> int:
+    """Update the sites of all games in order; returns how many had to be skipped.
 
     Of equal games that share a site the cavity lacks one, or the fraction that they are of one.
     """
-    active, ends, decay = pool
+    active, ends, decay = counted
     code, times, sites, links = games
     noise, margin, advantage, handicap = rule
     skipped = 0
@@ -181,7 +183,7 @@ def sweep(pool: PoolGames, games: AllGames, rule: Rule, marginal: Rows) -> int:
 
 @kernel
 def linearise(
-    pool: PoolGames, games: AllGames, prior_precision: float, pull: float, marginal: Rows, total: Vector,
+    counted: CountedGames, games: AllGames, prior_precision: float, pull: float, marginal: Rows, total: Vector,
     level: Vector, couplings: Rows, diagonal: Vector, residual: Vector,
 ) -> None:  # fmt: skip
     """The linear equations of the means at fixed links: D s_i - sum of couplings s_j = b_i for every player i.
@@ -189,7 +191,7 @@ def linearise(
     Fills D in `diagonal`, `couplings` (k, 2) divided by it, and b - A s at the present means in `residual`. They hold
     the games' scores and the prior, whose mean follows the opponents' (`total` as `opponents` leaves it).
     """
-    active, ends, decay = pool
+    active, ends, decay = counted
     _, times, _, links = games
     for i in range(len(diagonal)):
         diagonal[i] = prior_precision
@@ -294,9 +296,9 @@ def solve(
 
 
 @kernel
-def spread(pool: PoolGames, games: AllGames, correction: Vector, marginal: Rows) -> None:
+def spread(counted: CountedGames, games: AllGames, correction: Vector, marginal: Rows) -> None:
     """Move the means by `correction`, and set every site so that it exerts its score at the new ones."""
-    active, ends, _ = pool
+    active, ends, _ = counted
     _, _, sites, links = games
     for i in range(len(correction)):
         marginal[i, 1] += marginal[i, 0] * correction[i]

@@ -1,4 +1,4 @@
-"""What Elo's historical method computes most: steps towards the ratings of a pool, and curves through ratings."""
+"""What Elo's historical method computes most: steps towards the ratings of a group, and curves through ratings."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Value = Callable[[Point], float]
 _ROOM: Final = 0.04  # of the height, above and below the curves
 _DASHED: Final = [6, 4]
 _DOTTED: Final = [2, 3]
-_MOVED: Final = 4.0  # pixels from which a name is tied to its line by a stroke
+_MOVED: Final = 4.0  # pixels from which a name is joined to its line by a stroke
 _TITLED: Final = 4  # names in the title
 
 
@@ -201,7 +201,7 @@ def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
     ends = [scale.pixels(history.points[-1].year, history.points[-1].mean) for history in curves]
     wanted = [Label(shorten(h.player), x + GAP, y) for h, (x, y) in zip(curves, ends, strict=True)]
     labels: Records = []
-    ties: Records = []
+    strokes: Records = []
     drawn = [
         scale.pixels(point.year, value(point))
         for value in (_mean, _with_margin)
@@ -212,20 +212,20 @@ def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
         common = {"player": history.player, "text": label.text}
         labels.append({**common, "year": scale.year_at(label.x), "value": scale.value_at(label.y)})
         if abs(label.y - y) > _MOVED:
-            ties += [
+            strokes += [
                 {**common, "year": scale.year_at(a), "value": scale.value_at(b)}
                 for a, b in ((x, y), (label.x - 1, label.y))
             ]
     text = chart_of(labels).encode(x=scale.x(), y=scale.y(), text="text:N")
     look: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": 12}
     halo = text.mark_text(**look, aria=False, stroke="white", strokeWidth=4, strokeJoin="round", opacity=0.85)
-    tied = (
-        chart_of(ties)
+    joined = (
+        chart_of(strokes)
         .mark_line(strokeWidth=0.8, aria=False)
         .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail=alt.Detail("player:N"))
     )
     return [
-        *([tied] if ties else []),
+        *([joined] if strokes else []),
         halo,
         text.mark_text(**look, fontWeight=600).encode(color=scale.colour()),
     ]

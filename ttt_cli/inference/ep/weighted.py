@@ -14,7 +14,7 @@ from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.warm_start import sites_name, started_sites
 from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate, largest
-from ttt_cli.kernels.ep.structures import AllGames, PoolGames, Rule
+from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
@@ -45,7 +45,7 @@ class Probit:
         return normal_unit(self.beta, self.margin)
 
 
-class Pool:
+class GamesSoFar:
     """All games of a timeline, taken in period by period; arrays as in `kernels/ep/weighted_ep.py`."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Pool:
     def run(self) -> tuple[Array, Array]:
         """Beliefs (mean from the prior mean, sd) of all nodes before and after their periods' games; shape (2, nodes).
 
-        The games so far are fitted anew before every period and after it, from the sites of the fit before.
+        The games so far are refitted before every period and after it, from the sites of the fit before.
         """
         before, after = np.empty((2, self._timeline.n_nodes)), np.empty((2, self._timeline.n_nodes))
         for step, year in enumerate(self._years.tolist()):
@@ -110,7 +110,7 @@ class Pool:
 
     @property
     def state(self) -> dict[str, Array]:
-        """What a further pool of the same games, or of more, may start from."""
+        """What a further fit of the same games, or of more, may start from."""
         return {sites_name(self._probit.advantage != 0.0): self._games.sites}
 
     def _nodes(self, step: int, stop: int) -> slice:
@@ -148,18 +148,18 @@ class Pool:
         from ttt_cli.kernels.ep.weighted_ep import gather
 
         merged = self._merged.games
-        pool = PoolGames(
+        counted = CountedGames(
             self._active[: self._kept], np.empty((self._kept, 2), np.int32), np.empty((self._kept, 2))
         )
         roster = np.empty(len(self._number), np.int32)
         self._kept, players = gather(
-            merged.first, merged.second, self._player, self._decayed, self._decay(year), NEGLIGIBLE, pool,
+            merged.first, merged.second, self._player, self._decayed, self._decay(year), NEGLIGIBLE, counted,
             self._number, roster,
         )  # fmt: skip
         kept, roster = self._kept, roster[:players]
-        pool = PoolGames(pool.active[:kept], pool.ends[:kept], pool.decay[:kept])
+        counted = CountedGames(counted.active[:kept], counted.ends[:kept], counted.decay[:kept])
         level = self._level[roster]
-        inference = Inference(pool, self._games, self._rule, self._probit, level, self._solver.tol)
+        inference = Inference(counted, self._games, self._rule, self._probit, level, self._solver.tol)
         if kept:
             status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
@@ -169,20 +169,20 @@ class Pool:
         self._beliefs[:, roster] = inference.beliefs()
 
     def _report(self) -> OnSweep | None:
-        """Tells of the sweeps of one fit as going on from those of the others."""
-        told, earlier = self._on_sweep, len(self.trace)
-        return told and (lambda sweep, change, remaining: told(earlier + sweep, change, remaining))
+        """Reports the sweeps of one fit as going on from those of the others."""
+        on_sweep, earlier = self._on_sweep, len(self.trace)
+        return on_sweep and (lambda sweep, change, remaining: on_sweep(earlier + sweep, change, remaining))
 
 
 class Inference:
-    """Weighted EP for the games of a pool, with prior means to start from."""
+    """Weighted EP for the games that still count, with prior means to start from."""
 
     def __init__(
-        self, pool: PoolGames, games: AllGames, rule: Rule, probit: Probit, level: Array, tol: float
+        self, counted: CountedGames, games: AllGames, rule: Rule, probit: Probit, level: Array, tol: float
     ) -> None:
         from ttt_cli.kernels.ep import weighted_ep
 
-        self._kernels, self._pool, self._games, self._rule = weighted_ep, pool, games, rule
+        self._kernels, self._counted, self._games, self._rule = weighted_ep, counted, games, rule
         self._pull = probit.pull
         self._tol = INNER * tol
         self._prior = probit.prior_sd**-2
@@ -190,7 +190,7 @@ class Inference:
         self._marginal = np.empty((len(level), 2))
         self._total, self._drawn = np.empty((2, len(level)))
         self._diagonal, self._residual, self._correction = np.empty((3, len(level)))
-        self._couplings = np.empty((len(pool.active), 2))
+        self._couplings = np.empty((len(counted.active), 2))
         self._settle()
 
     def beliefs(self) -> Array:
@@ -201,26 +201,26 @@ class Inference:
     def sweep(self, pace: Pace) -> Sweep:
         """Update all sites once and the prior means with them, then move to the joint means if asked for."""
         before = self.beliefs()
-        skipped = self._kernels.sweep(self._pool, self._games, self._rule, self._marginal)
+        skipped = self._kernels.sweep(self._counted, self._games, self._rule, self._marginal)
         self._draw_levels()
         swept = self.beliefs()
         unsolved = self._solve()
         if pace is Pace.PLAIN:
             unsolved += largest(self._correction)
         else:
-            self._kernels.spread(self._pool, self._games, self._correction, self._marginal)
+            self._kernels.spread(self._counted, self._games, self._correction, self._marginal)
             self._draw_levels()
         self._settle()
         change = max(largest(swept - before), largest(self.beliefs() - before))
         return Sweep(change if change > ROUNDING * self._prior**-0.5 else 0.0, unsolved, int(skipped))
 
     def _settle(self) -> None:
-        self._kernels.settle(self._pool, self._games, self._prior, self.level, self._marginal)
+        self._kernels.settle(self._counted, self._games, self._prior, self.level, self._marginal)
 
     def _draw_levels(self) -> None:
         """Set the prior means from what the opponents' means are, relative to the mean of these."""
         centre = self._kernels.opponents(
-            self._pool, self._games.times, self.beliefs()[0], self._total, self._drawn
+            self._counted, self._games.times, self.beliefs()[0], self._total, self._drawn
         )
         drawn = self._total > 0.0
         self.level[drawn] = self._pull * (self._drawn[drawn] - centre)
@@ -230,16 +230,16 @@ class Inference:
 
         The equations are solved as if prior means were not centred; the centre then moves by that of the solution.
         """
-        kernels, pool, games, pull = self._kernels, self._pool, self._games, self._pull
+        kernels, counted, games, pull = self._kernels, self._counted, self._games, self._pull
         kernels.linearise(
-            pool, games, self._prior, pull, self._marginal, self._total, self.level,
+            counted, games, self._prior, pull, self._marginal, self._total, self.level,
             self._couplings, self._diagonal, self._residual,
         )  # fmt: skip
         bound = kernels.solve(
-            pool.ends, self._couplings, self._diagonal, self._residual, (1.0 - pull) * self._prior,
+            counted.ends, self._couplings, self._diagonal, self._residual, (1.0 - pull) * self._prior,
             self._tol, RELATIVE, self._correction,
         )  # fmt: skip
-        centre = kernels.opponents(pool, games.times, self._correction, self._total, self._drawn)
+        centre = kernels.opponents(counted, games.times, self._correction, self._total, self._drawn)
         self._correction -= pull * centre
         return (1.0 + pull) * float(bound)
 
