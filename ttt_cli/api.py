@@ -173,7 +173,7 @@ def _fitted(
         check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
     fitted = _infer(timeline, resolved, near, progress)
-    return timeline, replace(fitted, notes=(*fitted.notes, *timeline.notes))
+    return timeline, replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
 
 
 def _stored(

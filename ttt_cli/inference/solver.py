@@ -29,7 +29,7 @@ LEAST_RATE = (
 )
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
 UNSTEADY = 2.5  # the same while rates still move, or where changes have grown
-SPREAD = 1.25  # of three rates that are steady: the largest over the smallest
+SPREAD = 1.35  # of three rates that are steady: the largest over the smallest
 DOUBT = 0.9  # times the root of a rate: fast sweeps hide slow ones
 FIRST_DOUBT = 1.5  # the same of the only rate of a fit that came from nowhere
 RECENT = 4  # rates of which the largest counts

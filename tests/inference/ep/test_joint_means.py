@@ -57,6 +57,25 @@ def test_the_bound_bounds_the_error(kind, seed, drift, tol):
     assert np.abs(solver.correction - joint_means(problem)).max() <= bound < tol
 
 
+@settings(max_examples=20)
+@given(st.sampled_from([Skills, SkillsAndMargins]), seeds, drifts)
+def test_what_bounds_the_error_is_right(kind, seed, drift):
+    """Variances before games, and that no eigenvalue of M^-1 A is below the one taken for the least."""
+    problem = kind(seed, drift)
+    solver, _ = solver_of(problem)
+    covariance, (matrix, _) = problem.covariance(), problem.dense()
+    assert solver._variance == pytest.approx(np.diag(covariance))
+    some = np.eye(len(matrix))
+    eigenvalues = np.linalg.eigvals(
+        np.linalg.solve(some + covariance * np.diag(matrix), some + covariance @ matrix)
+    )
+    diagonal = np.diag(matrix) * np.diag(covariance)
+    chain = np.unique(covariance != 0.0, axis=0, return_inverse=True)[1].ravel()
+    least = solver._least_eigenvalue()
+    assert least == pytest.approx(1.0 / (1.0 + np.bincount(chain, diagonal).max()))
+    assert least <= eigenvalues.real.min() * (1.0 + 1e-9)
+
+
 def test_rounding_ends_a_solution_that_it_keeps_from_its_tolerance():
     problem = SkillsAndMargins(1, 0.0, players=25, periods=8)
     problem.weight *= np.random.default_rng(1).choice([1.0, 1e2, 1e4], len(problem.weight))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from typing import Final
 
 import numpy as np
@@ -42,11 +43,11 @@ class Inference:
         start: Fit | None = None,
         threads: int | None = None,
     ) -> None:
-        from ttt_cli.kernels.ep import chains, ttt, ttt_d, ttt_d_links, ttt_links
-
         margins = "draw_margin" in priors
-        self._kernels, self._links = (ttt_d, ttt_d_links) if margins else (ttt, ttt_links)
-        self._chain_kernels = chains
+        self._kernels, self._links, self._chain_kernels = (
+            import_module(f"ttt_cli.kernels.ep.{name}")
+            for name in (("ttt_d", "ttt_d_links", "chains") if margins else ("ttt", "ttt_links", "chains"))
+        )
         self._alternate = not margins  # slices turned against each other: with margins it takes more sweeps
         self._merged, self._games, self._priors, self._rule = merged, merged.games, priors, rule
         n, games = timeline.n_nodes, len(merged)
@@ -142,6 +143,8 @@ class Inference:
         """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""
         joint, kernels, slices = self._joint, self._links, self._slices
         games, sites = self._games, self._sites
+        if not len(self._merged):  # chains alone: smoothed means are the joint means
+            return 0.0
         of_games = games.first, games.second, games.weight, sites.link, self._coupling
 
         def residual(number: int) -> None:

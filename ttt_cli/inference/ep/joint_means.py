@@ -35,10 +35,14 @@ class JointSolver:
 
         self._kernels = joint
         self.filters, self._slices = filters, slices
-        self._chain, self._variance = filters.before_games()
-        self.widest = float(np.sqrt(self._variance.max(initial=0.0)))
         variables, periods = len(filters.chains.previous), slices.parts[-1].period_end
-        work = np.zeros((7, variables))
+        work, self._chain, self._variance = (
+            np.zeros((7, variables)),
+            np.empty(variables, np.int32),
+            np.empty(variables),
+        )
+        joint.before_games(filters.chains, self._chain, self._variance)
+        self.widest = float(np.sqrt(self._variance.max(initial=0.0)))
         self.residual, self.correction, self._scale, self._gain, self._gain_away, self._p, self._ap = work
         crowded = variables > CROWDED * periods
         self._z, self._az = np.zeros((variables, 2)).T if crowded else np.zeros((2, variables))
@@ -89,7 +93,9 @@ class JointSolver:
 
     def _least_eigenvalue(self) -> float:
         """No eigenvalue of M^-1 A is below this: A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
-        return float(1.0 / (1.0 + np.bincount(self._chain, self.diagonal * self._variance).max(initial=0.0)))
+        self.correction.fill(0.0)
+        chains = self._chain, self.diagonal, self._variance, self.correction
+        return 1.0 / (1.0 + float(self._kernels.largest_sum(*chains)))
 
     def _factor(self) -> None:
         kernels, filters = self._kernels, self.filters

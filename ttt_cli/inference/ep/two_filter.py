@@ -48,16 +48,6 @@ class TwoFilter:
         _, previous, following, *_ = self.chains
         return Way(begin, end, back, *((following, previous) if back else (previous, following)))
 
-    def before_games(self) -> tuple[NDArray[np.int32], Vector]:
-        """The first variable of the chain of each, and how uncertain each is before a game is seen, points squared."""
-        _, previous, _, _, steps = self.chains
-        first = np.where(previous < 0, np.arange(len(previous), dtype=np.int32), previous)
-        variance = np.where(previous < 0, 0.0, steps)
-        while (further := first[first] != first).any():
-            variance[further] += variance[first[further]]
-            first = first[first]
-        return first, variance + steps[first]
-
     def run(self, task: Callable[[int], Result]) -> list[Result]:
         """Do a task for the number of each half, in a thread each."""
         return side_by_side(len(self.elimination), task)

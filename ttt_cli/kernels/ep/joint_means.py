@@ -20,6 +20,32 @@ from ttt_cli.kernels.indices import at, span
 
 
 @kernel
+def before_games(chains: Chains, chain: Index, variance: Vector) -> None:
+    """Fill the number of each variable's chain, and how uncertain it is before a game is seen, points squared."""
+    chains_met = 0
+    for i in span(0, len(chain)):
+        variance[i] = chains.variance[i]
+        if chains.previous[i] < 0:
+            chain[i] = chains_met
+            chains_met += 1
+        else:
+            before = at(chains.previous[i])
+            chain[i] = chain[before]
+            variance[i] += variance[before]
+
+
+@kernel
+def largest_sum(chain: Index, diagonal: Vector, variance: Vector, sums: Vector) -> float:
+    """The largest sum over a chain of diag(L) times the variance before games; `sums`, by chain, are 0 on entry."""
+    largest = 0.0
+    for i in span(0, len(chain)):
+        c = at(chain[i])
+        sums[c] += diagonal[i] * variance[i]
+        largest = max(largest, sums[c])
+    return largest
+
+
+@kernel
 def factor(
     way: Way,
     chains: Chains,

@@ -18,6 +18,7 @@ _MULTIPLIER: Final = -7046029254386353131  # 2^64 over the golden ratio
 _WORD: Final = 8  # bytes
 _FREE: Final = -1
 _LOWER_HALF: Final = (1 << 32) - 1
+_AT_ONCE: Final = 256  # strings looked up together
 
 
 @flat
@@ -82,17 +83,44 @@ def _entry(code, number):
     return code & ~_LOWER_HALF | number
 
 
+@flat
+def _known(data, bounds, hashes, numbers, slots, starts, characters):
+    """Fill `hashes` and `numbers` (n,) with those of strings, -1 for what is new.
+
+    Loops follow each other because slots and strings lie far apart: memory is asked for many at once, none waited for.
+    """
+    mask = len(slots) - 1
+    for k in range(len(numbers)):
+        hashes[k] = hash_of(data, bounds[k], bounds[k + 1])
+    for k in range(len(numbers)):
+        slot = hashes[k] & mask
+        while slots[slot] != _FREE and slots[slot] >> 32 != hashes[k] >> 32:
+            slot = (slot + 1) & mask
+        numbers[k] = np.int32(slots[slot])
+    for k in range(len(numbers)):
+        word = numbers[k]
+        if word >= 0:
+            first, last = starts[word], starts[word + 1]
+            if not same_bytes(data, bounds[k], bounds[k + 1], characters, first, last):
+                numbers[k] = -1
+
+
 @kernel(
     "int64(Array(uint8, 1, 'C', True), Array(int64, 1, 'C', True), int32[::1], int64, int64[::1], int64[::1],"
     " uint8[::1])"
 )
 def number_strings(data, bounds, numbers, count, slots, starts, characters):
     """Fill `numbers` (n,) with those of `data` from `bounds[k]` to `bounds[k + 1]`; returns how many there are then."""
-    for k in range(len(numbers)):
-        start, stop = bounds[k], bounds[k + 1]
-        code = hash_of(data, start, stop)
-        numbers[k] = number_of(data, start, stop, code, count, slots, starts, characters)
-        count += numbers[k] == count
+    hashes = np.empty(_AT_ONCE, np.int64)
+    for first in range(0, len(numbers), _AT_ONCE):
+        last = min(first + _AT_ONCE, len(numbers))
+        at_once = bounds[first : last + 1]
+        _known(data, at_once, hashes, numbers[first:last], slots, starts, characters)
+        for k in range(first, last):
+            if numbers[k] < 0:
+                code = hashes[k - first]
+                numbers[k] = number_of(data, bounds[k], bounds[k + 1], code, count, slots, starts, characters)
+                count += numbers[k] == count
     return count
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,17 +15,18 @@ from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.columns import make_batch
 from ttt_cli.reading.formats.tabular.layout import Layout
-from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, whole_lines
+from ttt_cli.reading.formats.tabular.lines import LF, LineBlock, Lines, whole_lines
 from ttt_cli.reading.streams import DamagedInputError
 
 BLOCK: Final = 1 << 21  # bytes whose lines are cut at once
 LINES: Final = 1 << 16  # the same in lines, each of which may be rejected
 MARK: Final = 0xEF  # begins the byte order mark, which pyarrow passes over
-_TEXT: Final = pa.dictionary(pa.int32(), pa.binary())
 
 Rows = tuple[
     NDArray[np.int64], NDArray[np.int32]
 ]  # lines, shape (n,), and codes of the used columns, (columns, n)
+Fields = TypeVar("Fields")
+Form = tuple[pa.DataType, Callable[[pa.Array | None], Fields]]  # pyarrow's type, and what is made of a column
 
 
 def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
@@ -43,7 +44,7 @@ def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
             else:
                 waiting.append(lines.data)
                 size += len(lines.data)
-                count += lines.data.count(b"\n")
+                count += int(np.count_nonzero(np.frombuffer(lines.data, np.uint8) == LF))
     except DamagedInputError:
         yield Lines(b"".join(waiting))
         raise
@@ -55,40 +56,54 @@ def cut(
     delimiter: str,
     width: int,
     used: Sequence[int],
+    form: Form[Fields],
     *,
     quotes: bool,
-) -> list[Column[bytes]] | None:
+) -> list[Fields] | None:
     """The `used` ones of the columns of the chosen lines; None when these are not rows of `width` fields each."""
     names = [str(index) for index in range(width)]
-    kept = [names[index] for index in used]
+    kept, made = {names[index]: form[0] for index in used}, form[1]
     lines = block.only(chosen)
     if not lines:
-        return [Column(np.zeros(0, np.int32), ByteStrings.of(())) for _ in used]
+        return [made(None) for _ in used]
     try:
         table = interruptible(lambda: _table(lines, names, kept, delimiter, quotes=quotes))
     except pa.ArrowInvalid:
         return None
-    return [_column(column) for column in table.columns] if len(table) == chosen.sum() else None
+    if len(table) != chosen.sum():
+        return None
+    return [made(chunk) for (chunk,) in (column.chunks for column in table.columns)]
 
 
 def _table(
-    lines: bytes, names: Sequence[str], kept: Sequence[str], delimiter: str, *, quotes: bool
+    lines: bytes, names: Sequence[str], kept: Mapping[str, pa.DataType], delimiter: str, *, quotes: bool
 ) -> pa.Table:
     """Called apart from the main thread, where pyarrow takes signals for itself and loses some."""
     return csv.read_csv(
         pa.py_buffer(lines),
         csv.ReadOptions(use_threads=False, column_names=names, block_size=len(lines) + 1),
         csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
-        csv.ConvertOptions(column_types=dict.fromkeys(kept, _TEXT), include_columns=kept, check_utf8=False),
+        csv.ConvertOptions(column_types=kept, include_columns=list(kept), check_utf8=False),
     )
 
 
-def _column(column: pa.ChunkedArray) -> Column[bytes]:
-    array: Any = column.unify_dictionaries().combine_chunks()
-    _, bounds, characters = array.dictionary.buffers()
-    starts = np.frombuffer(bounds, np.int32, len(array.dictionary) + 1).astype(np.int64)
-    codes = np.frombuffer(array.indices.buffers()[1], np.int32, len(array))  # to_numpy() would load pandas
-    return Column(codes, ByteStrings(starts, np.frombuffer(characters or b"", np.uint8)))
+def _strings(array: Any) -> ByteStrings:
+    if array is None:
+        return ByteStrings.of(())
+    _, bounds, characters = array.buffers()  # to_numpy() and combine_chunks() would load pandas
+    starts = np.frombuffer(bounds, np.int32, len(array) + 1).astype(np.int64)
+    return ByteStrings(starts, np.frombuffer(characters or b"", np.uint8))
+
+
+def _column(array: Any) -> Column[bytes]:
+    if array is None:
+        return Column(np.zeros(0, np.int32), _strings(None))
+    codes = np.frombuffer(array.indices.buffers()[1], np.int32, len(array))
+    return Column(codes, _strings(array.dictionary))
+
+
+CODED: Final[Form[Column[bytes]]] = pa.dictionary(pa.int32(), pa.binary()), _column
+PLAIN: Final[Form[ByteStrings]] = pa.binary(), _strings
 
 
 class Assembly:
@@ -105,9 +120,12 @@ class Assembly:
         else:
             dictionary = Dictionary(b"")
             self._values, self._ids = dictionary.values, dictionary.ids
+        self.form: Form[Any] = PLAIN if large else CODED  # in which columns are numbered soonest
 
-    def codes(self, column: Column[bytes]) -> NDArray[np.int32]:
+    def codes(self, column: Column[bytes] | ByteStrings) -> NDArray[np.int32]:
         """The numbers of a column's strings in the file."""
+        if isinstance(column, ByteStrings):
+            return self._ids(column)
         assert isinstance(column.values, ByteStrings)
         return self._ids(column.values)[column.codes]
 

@@ -12,7 +12,7 @@ from ttt_cli.reading.batches import DROPPED, TOO_LONG, Note
 from ttt_cli.reading.text import BLOCK
 
 LINE_LIMIT: Final = 1 << 20  # bytes
-_LF: Final = ord("\n")
+LF: Final = ord("\n")
 
 
 def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -59,7 +59,7 @@ class LineBlock:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.bytes = np.frombuffer(data, np.uint8)
-        self.ends = self.places(_LF)
+        self.ends = self.places(LF)
         self.starts = np.concatenate([np.zeros(1, np.int64), self.ends + 1])[:-1]
         self.lengths = self.ends - self.starts
 
@@ -68,7 +68,7 @@ class LineBlock:
 
     def places(self, byte: int) -> NDArray[np.int64]:
         """Where a byte stands."""
-        return np.flatnonzero(self.bytes == byte)
+        return np.flatnonzero(self.bytes == byte) if byte in self.data else np.zeros(0, np.int64)
 
     def counts(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many of these places are in each line, shape (lines,)."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.reading.batches import BAD_ROW, DROPPED, Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
-from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in
+from ttt_cli.reading.formats.tabular.arrow import CODED, MARK, Assembly, Rows, cut, lines_in
 from ttt_cli.reading.formats.tabular.json_objects import as_text, object_in, scalar_in
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
@@ -102,7 +102,7 @@ class ObjectReader:
         """The lines among these that hold plain objects, and the codes of their fields."""
         lines = np.flatnonzero(alike)
         width = 1 + next(block.texts(lines[:1])).count('"')
-        columns = cut(block, alike, '"', width, range(width), quotes=False)
+        columns = cut(block, alike, '"', width, range(width), CODED, quotes=False)
         parts = [(lines[:0], np.empty((len(self._keys), 0), np.int32))]
         if columns is not None:
             opened = np.array([text.strip(b" \t") == b"{" for text in columns[0].values], np.bool_)

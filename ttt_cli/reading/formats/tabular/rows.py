@@ -57,7 +57,7 @@ class TableReader:
         block = LineBlock(data + b"\n" if final and data and not data.endswith(b"\n") else data)
         plain, quotes = self._plain(block)
         plain &= self._one_byte
-        args = (self._delimiter, self._layout.width, self._layout.used)
+        args = (self._delimiter, self._layout.width, self._layout.used, self._assembly.form)
         columns = cut(block, plain, *args, quotes=True)
         if columns is None:  # some rows are too short or too long
             plain &= self._widths(block, quotes) == self._layout.width
