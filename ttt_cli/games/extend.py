@@ -15,6 +15,7 @@ from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
 from ttt_cli.reading.batches import DROPPED, DUPLICATE, SAME_PLAYER
+from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Mask = NDArray[np.bool_]
@@ -118,8 +119,10 @@ def _alone_in_line(games: Games) -> Mask:
 
 def _record(games: Games) -> NDArray[np.int64]:
     """A number for the record of each game."""
-    longest = int(games.source_line.max(initial=0)) + 1
-    return games.source_file * np.int64(longest) + games.source_line
+    lines = games.source_line
+    if lines.max(initial=0) > LINES:
+        lines = np.unique(lines, return_inverse=True)[1]
+    return games.source_file * np.int64(lines.max(initial=0) + 1) + lines
 
 
 def _records(games: Games, rows: Mask) -> int:

@@ -17,6 +17,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.reading.batches import DROPPED
 from ttt_cli.reading.many import read_sources
+from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.reading.source import FileRead
 from ttt_cli.reading.sources import Named, find_sources
@@ -133,7 +134,7 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
         return DataError(f"holds no records{what} (read as {reports[0].kind})", where=where, hint=hint)
     paths = {report.path for report in reports}
     first = next(problem for problem in problems if problem.file in paths and problem.action == DROPPED)
-    place = f"in line {first.line:,}" if len(reports) == 1 else f"{first.file}:{first.line}"
+    place = f"in line {first.line:,}" if len(reports) == 1 and first.line < LINES else first.place
     dropped = reports[0].dropped if len(reports) == 1 else ReadReport(tuple(reports)).dropped
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items())
     return DataError(

@@ -13,6 +13,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.reading.batches import DROP_REASONS
 from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.growable import spread
+from ttt_cli.reading.places import place_text
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Rows = NDArray[np.integer]
@@ -22,11 +23,12 @@ Rows = NDArray[np.integer]
 class Records:
     """All records of all files in the order in which they were read; arrays of shape (records,) unless said otherwise.
 
-    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`; `line` is the first line of each there. `date` to
-    `odds` are texts as written. `date_day` and `date_precision` are those of each distinct date (see `Games`), `tally`,
-    shape (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index
-    `players`, all names united, and are -1 where nobody is named. `weight` is that of each game of the record, `offset`
-    as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they are not known.
+    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`; `line` is the place of each there (see
+    `reading.places`). `date` to `odds` are texts as written. `date_day` and `date_precision` are those of each distinct
+    date (see `Games`), `tally`, shape (distinct results, 3), the numbers of games that White lost, drew and won.
+    `white` and `black` index `players`, all names united, and are -1 where nobody is named. `weight` is that of each
+    game of the record, `offset` as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they
+    are not known.
     `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the other
     columns may mean nothing. `problems` are what was odd about single records, those that a filter left out not among
     them, and `aliases` is the alias file by which names were united.
@@ -105,9 +107,9 @@ class Records:
         return DROP_REASONS[self.reject_code[row] - 1] if self.reject_code[row] else None
 
     def place(self, row: int) -> str:
-        """`file:line` of a record."""
+        """`file:line` of a record, with its number where several share the line."""
         file = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return f"{self.files[file].path}:{self.line[row]}"
+        return place_text(self.files[file].path, int(self.line[row]))
 
 
 def years_of(days: NDArray[np.int32]) -> NDArray[np.int16]:

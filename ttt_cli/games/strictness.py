@@ -29,7 +29,7 @@ class ErrorLimit:
         first = dropped[0]
         return DataError(
             f"{first.reason}: {first.detail}; {self._dropped:,} records so far cannot be used",
-            where=f"{first.file}:{first.line}",
+            where=first.place,
             hint=f"data.max_errors lets {self._limit:,} pass",
         )
 
@@ -43,6 +43,6 @@ def refuse_problems(problems: Sequence[Problem]) -> None:
     more = f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
     raise DataError(
         f"{first.reason}: {first.detail}{more}",
-        where=f"{first.file}:{first.line}",
+        where=first.place,
         hint="under data.strict every problem is an error; `ttt games` lists them",
     )

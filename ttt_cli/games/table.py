@@ -47,8 +47,8 @@ class Games:
     the year or month stands in the middle of it and `date_precision` says so. `white` and `black`
     index `players`; `outcome` is White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w
     equal games, and `offset` is added to White's strength in it (Elo points; below 0 when White gave odds). Either may
-    have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's first
-    line there. `players` is sorted and holds each name once.
+    have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's place
+    there (see `reading.places`). `players` is sorted and holds each name once.
 
     Raises ValueError when a column has the wrong length, or an index or code is out of range.
     """

@@ -86,7 +86,7 @@ KEPT: Final = "kept"
 
 
 class Note(NamedTuple):
-    """Something odd at a line of the file being read: a Problem that does not know its file yet."""
+    """Something odd at a place in the file being read: a Problem that does not know its file yet."""
 
     line: int
     reason: str

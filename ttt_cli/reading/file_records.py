@@ -12,6 +12,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, REJECT_CODE, Batch, Note, ResultKind
 from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
 from ttt_cli.reading.growable import GrowableCodes, narrow
+from ttt_cli.reading.places import Places
 
 Ids = NDArray[np.int32]
 
@@ -99,6 +100,7 @@ class FileRecords:
         self.notes: list[Note] = []
         self._count = 0
         self._lines = GrowableCodes()
+        self._places = Places()
         self._rejected = GrowableCodes(), GrowableCodes(np.int8)
         self._moves = GrowableCodes(np.int64)
         names = _SharedColumn()
@@ -145,7 +147,7 @@ class FileRecords:
         self._further = list(dict.fromkeys([*self._further, *batch.further]))
         for name, column in self._columns.items():
             column.add(name, columns[name] if name in columns else _nothing(count))
-        self._lines.add(np.asarray(batch.lines, np.int64))
+        self._lines.add(self._places.several(np.asarray(batch.lines, np.int64)))
         self._add_moves(count, batch.moves)
         self._count += count
 
@@ -200,7 +202,7 @@ class FileRecords:
         return self._columns[column].take(column, numbers)
 
     def lines(self) -> Codes:
-        """First line of each record, shape (records,)."""
+        """The place of each record (see `places`), shape (records,)."""
         return self._lines.whole()
 
     def moves(self) -> NDArray[np.int64]:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ttt_cli.reading.places import place_text
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One record, or a part of one, that was not as it should be."""
 
     file: str
-    line: int
+    line: int  # its place (see `places`)
     reason: str  # a word or two from a fixed vocabulary, counted in reports: "no result", "bad date"
     detail: str  # what stood there
     action: str  # "dropped", "repaired" or "kept"
+
+    @property
+    def place(self) -> str:
+        """`file:line`, with the number of the record where several share the line."""
+        return place_text(self.file, self.line)
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,15 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
+# The line of a game is its place without the record (`reading.places.LINES`), in words that older versions know.
 # `{run}`: where the tables are; within a session that is never where these views are.
 _VIEWS: Final = """
 CREATE OR REPLACE VIEW games AS
 SELECT periods.period, period_number,
        substr(CAST(DATE '1970-01-01' + date_days AS VARCHAR), 1, [4, 7, 10][date_precision + 1]) AS date,
        date_days, date_precision, white.player AS white, black.player AS black,
-       {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file, line, file_number,
+       {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
+       line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, file_number,
        white_id, black_id
 FROM {run}game_rows AS game_rows JOIN {run}periods AS periods USING (period_number)
 JOIN {run}names AS white ON white.id = white_id JOIN {run}names AS black ON black.id = black_id

@@ -86,7 +86,7 @@ def odd(findings: Findings) -> Rows:
         if problem.action != DROPPED:
             found.setdefault((problem.action, problem.reason), []).append(problem)
     rows = [
-        (*key, len(problems), findings.path(f"{problems[0].file}:{problems[0].line}"), problems[0].detail)
+        (*key, len(problems), findings.path(problems[0].place), problems[0].detail)
         for key, problems in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     ]
     return Rows(("action", "reason", "times", "first", "detail"), rows)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ttt_cli.games.selection.duplicates import find_duplicates
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED
+from ttt_cli.reading.places import LINES
 from ttt_cli.views.rows import Rows
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class _Listing:
         texts = (records.result, records.event, records.site, records.round)
         return [
             _picked(self._paths, self._file[rows]),
-            records.line[rows].tolist(),
+            (records.line[rows].astype(np.int64) % LINES).tolist(),
             _picked(records.date.values, records.date.codes[rows]),
             *(self._named(rows, side) for side in ("white", "black")),
             *(_picked(column.values, column.codes[rows]) for column in texts),
@@ -85,12 +86,6 @@ class _Listing:
         written = getattr(self._records, f"{side}_written").codes[rows].astype(np.int64)
         return _picked(self._names, np.where(player >= 0, player, written + len(self._records.players)))
 
-    def _places(self, rows: NDArray[np.int64]) -> Iterator[str]:
-        lines = self._records.line[rows].tolist()
-        return (
-            f"{path}:{line}" for path, line in zip(_picked(self._paths, self._file[rows]), lines, strict=True)
-        )
-
     def _problems(self, rows: NDArray[np.int64]) -> list[str | None]:
         found: list[str | None] = _picked((None, *DROP_REASONS), self._records.reject_code[rows])
         if self._odd:
@@ -99,8 +94,8 @@ class _Listing:
         if len(repeated):
             number = np.minimum(np.searchsorted(repeated, rows), len(repeated) - 1)
             again = np.flatnonzero(repeated[number] == rows)
-            for i, place in zip(again.tolist(), self._places(original[number[again]]), strict=True):
-                repeats = f"duplicate of {place} (kept)"
+            for i, row in zip(again.tolist(), original[number[again]].tolist(), strict=True):
+                repeats = f"duplicate of {self._records.place(row)} (kept)"
                 found[i] = f"{found[i]}; {repeats}" if found[i] else repeats
         return found
 

@@ -94,21 +94,17 @@ def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
         found.setdefault((problem.action, problem.reason), []).append(problem)
     for (action, reason), problems in found.items():
         if reason in OF_COLUMNS:
-            yield from (f"  {action}: {reason} ({_place(problem)}): {problem.detail}" for problem in problems)
+            yield from (f"  {action}: {reason} ({problem.place}): {problem.detail}" for problem in problems)
             continue
         count = report.dropped[reason] if action == "dropped" and reason in report.dropped else len(problems)
         line = f"  {action}: {reason}, {count:,}"
         if everything:
             yield line
-            yield from (f"    {_place(problem)} {problem.detail}".rstrip() for problem in problems)
+            yield from (f"    {problem.place} {problem.detail}".rstrip() for problem in problems)
         else:
-            examples = ", ".join(map(_place, problems[:_EXAMPLES]))
+            examples = ", ".join(problem.place for problem in problems[:_EXAMPLES])
             more = ", ..." if count > _EXAMPLES else ""
             yield f"{line} ({examples}{more})" if examples else line
-
-
-def _place(problem: Problem) -> str:
-    return f"{problem.file}:{problem.line}"
 
 
 def _vague(games: Games, period: str) -> int:

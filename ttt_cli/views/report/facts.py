@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.reading.places import place_text
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
 
 if TYPE_CHECKING:
@@ -75,9 +76,8 @@ def data_section(run: Run) -> str:
     """Files, dropped rows by reason, and problems with file and line."""
     _, inputs = run.query("SELECT path, kind, rows, used, digest FROM inputs")
     _, dropped = run.query("SELECT file, reason, rows FROM dropped ORDER BY rows DESC, reason")
-    _, problems = run.query(
-        f"SELECT file || ':' || line, action, reason, detail FROM problems LIMIT {_PROBLEMS}"
-    )
+    _, listed = run.query(f"SELECT file, line, action, reason, detail FROM problems LIMIT {_PROBLEMS}")
+    problems = [(place_text(path, place), *what) for path, place, *what in listed]
     ((found,),) = run.query("SELECT count(*) FROM problems")[1]
     parts = [_table("Files", ("file", "kind", "rows", "games used", "digest"), inputs)]
     parts.append(

@@ -13,6 +13,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Note
 from ttt_cli.reading.formats.tabular import json_objects
 from ttt_cli.reading.formats.tabular.json_objects import Object, as_text, one_after_the_other, one_per_line
+from ttt_cli.reading.places import place_text
 
 
 def lined(content: str) -> tuple[list[tuple[int, Object]], list[Note]]:
@@ -77,9 +78,11 @@ PRETTY = '[\n  {\n    "white": "Ä [1], {",\n    "n": 12.5\n  },\n  {"white": "B
 
 def test_an_array_over_many_lines() -> None:
     found, rejects = streamed(PRETTY)
-    assert [line for line, _ in found] == [2, 6, 6, 7]
+    assert [place_text("x", place) for place, _ in found] == ["x:2", "x:6", "x:6 record 3", "x:7 record 5"]
     assert [one for _, one in found] == [one for one in json.loads(PRETTY, parse_float=str) if one != 7]
-    assert [(note.line, note.detail) for note in rejects] == [(7, "not an object: 7")]
+    assert [(place_text("x", note.line), note.detail) for note in rejects] == [
+        ("x:7 record 4", "not an object: 7")
+    ]
 
 
 @given(st.lists(st.integers(1, len(PRETTY.encode()) - 1), max_size=8))
@@ -97,6 +100,7 @@ def test_objects_behind_each_other() -> None:
         ('[{"a": 1},\n{"b": 2}\n', "x:3: the array does not end"),
         ('[{"a": 1},\n{"b": \n', 'x:2: not JSON: {"b": '),
         ('[{"a": 1},\n\nx, {"b": 1}]', "x:3: not JSON: x, "),
+        ('[{"a": 1}, {"b": 1}, x]', "x:1 record 3: not JSON: x]"),
     ],
 )
 def test_a_damaged_array_is_an_error(content: str, message: str) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
+from ttt_cli.reading import places
 from ttt_cli.reading.batches import Batch, Note, Table
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow, json_objects, object_lines
@@ -105,7 +106,7 @@ def test_lines(large: int) -> None:
 def test_an_array_is_read_like_lines() -> None:
     games = [json.loads(line) for line in (GAME, OTHER, GAME)]
     expected = [row[1:] for row in rows_of(*opened(GAME + OTHER + GAME).batches)[0]]
-    for indent, lines in ((None, [1, 1, 1]), (1, [2, 9, 16])):
+    for indent, lines in ((None, [1, 1 + 2 * places.LINES, 1 + 3 * places.LINES]), (1, [2, 9, 16])):
         content = json.dumps(games, indent=indent)
         for large in (1, 1 << 20):
             rows, _ = rows_of(*opened(content, large, (40, 90)).batches)

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import BAD_ROW, DROPPED, Note
+from ttt_cli.reading.places import Places, place_text
 
 VALUE_LIMIT: Final = 1 << 20  # characters that one object may take
 _COMMA_TOO_MANY: Final = re.compile(r",(\s*[}\]])")
@@ -21,7 +22,7 @@ Object = dict[str, Any]
 
 
 class Objects(NamedTuple):
-    """Objects with the line each begins in, and what was none."""
+    """Objects with the place of each, and what was none."""
 
     found: list[tuple[int, Object]]
     rejects: list[Note]
@@ -68,6 +69,7 @@ class _Stream:
         self._name = name
         self._text = ""
         self._line = 1  # of the first character
+        self._places = Places()
         self._depth = 0  # arrays open
         self._enough = 0  # characters that make another attempt worth while
 
@@ -84,10 +86,10 @@ class _Stream:
                 self._check(error, at, final=final)
                 break
             if isinstance(value, dict):
-                objects.found.append((self._line, value))
+                objects.found.append((self._places.next(self._line), value))
             elif end < len(self._text) or final:
                 why = f"not an object: {self._text[at:end][:80]}"
-                objects.rejects.append(Note(self._line, BAD_ROW, why, DROPPED))
+                objects.rejects.append(Note(self._places.next(self._line), BAD_ROW, why, DROPPED))
             else:
                 break  # a number may go on
             self._line += self._text.count("\n", at, end)
@@ -112,7 +114,8 @@ class _Stream:
         if final or len(self._text) - at > VALUE_LIMIT:
             near = self._text[at : at + 80].partition("\n")[0]
             hint = "one object per line lets the others be read when one is damaged"
-            raise DataError(f"not JSON: {near}", where=f"{self._name}:{self._line}", hint=hint) from error
+            where = place_text(self._name, self._places.next(self._line))
+            raise DataError(f"not JSON: {near}", where=where, hint=hint) from error
 
 
 def as_text(value: object) -> str:
