@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -24,9 +25,12 @@ DATA = ROOT.parent / "shared" / "data"
 def pytest_configure(config: pytest.Config) -> None:
     """Before workers of the whole suite start: kernels compiled once for all.
 
-    No threads for small matrices, which cost 20 times as much with other loads beside; interrupts are heard also in
-    the background of a shell.
+    No threads for small matrices, which cost 20 times as much with other loads beside; Python's own compiled files are
+    kept whatever the environment says, since each of many processes would compile the package anew; interrupts are
+    heard also in the background of a shell.
     """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

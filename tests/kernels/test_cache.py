@@ -21,7 +21,8 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     monkeypatch.setattr(cache, "_HERE", tmp_path / "package")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    monkeypatch.delenv(cache._SHARED, raising=False)
+    monkeypatch.setenv(cache._SHARED, "")  # so that what is set here ends with the test
+    monkeypatch.delenv(cache._SHARED)
     monkeypatch.setattr(cache.atexit, "register", lambda *args, **kwargs: None)
     return {"home": tmp_path / "home", "tmp": temporary, "own": temporary / f"ttt-{os.geteuid()}"}
 

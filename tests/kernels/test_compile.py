@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numba.core.caching import IndexDataCacheFile
@@ -48,6 +49,24 @@ def test_compiling_is_announced_and_loading_from_the_cache_is_not(
     assert said == [(0, False), (1, True), (1, False), (2, True)]
     assert len(list(tmp_path.rglob("*.nbc"))) == 2
     assert new_process() == []
+
+
+def test_a_copy_of_the_package_finds_what_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it lies, and whenever its files were written."""
+    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path / "cache"), lasts=True))
+    said: list[Wait] = []
+    for folder, time in (("one", 1), ("copy", 2)):
+        file = tmp_path / folder / "package.py"
+        file.parent.mkdir()
+        file.write_text("def half(x):\n    return x / 2\n", encoding="utf-8")
+        os.utime(file, (time, time))
+        module: dict[str, Any] = {"__name__": "package"}
+        exec(compile(file.read_text(encoding="utf-8"), file, "exec"), module)
+        with listening(said.append):
+            assert compiled(module["half"])(3.0) == 1.5
+    assert [wait.over for wait in said] == [False, True]
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])

@@ -125,8 +125,23 @@ def _checksum(data: bytes) -> bytes:
     return zlib.crc32(data).to_bytes(4, "big")
 
 
+class _ByModule(UserProvidedCacheLocator):
+    """By module in a folder that is named by all sources, where numba goes by a file's path and time.
+
+    So a copy of the package, or one that was moved, finds what is compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        self._cache_path = str(Path(self._cache_path).with_name(function.__module__))
+
+    def get_source_stamp(self) -> int:
+        """The same at all times."""
+        return 0
+
+
 class _Place(CompileResultCacheImpl):
-    _locator_classes = [UserProvidedCacheLocator]  # noqa: RUF012
+    _locator_classes = [_ByModule]  # noqa: RUF012
 
 
 class _KernelCache(FunctionCache):
