@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.histories import Bridge, Chain
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.quantities import bridge_columns, chain_columns
@@ -48,21 +49,21 @@ class Fit:
     kind: Kind
     params: dict[str, Any]
     chains: dict[str, Chain]
-    log_evidence: float
     status: Status
+    log_evidence: float = float("nan")
     leave_one_out: float = float("nan")
     elo_unit: float = 1.0
     trace: tuple[tuple[float, float], ...] = ()
     notes: tuple[str, ...] = ()
-    state: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
+    state: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Array:
         """Skill per node, points."""
         return self.chains["skill"].mean
 
     @property
-    def sd(self) -> NDArray[np.float64]:
+    def sd(self) -> Array:
         """Standard deviation of skill per node, points."""
         return self.chains["skill"].sd
 
@@ -79,16 +80,14 @@ class Spans:
     `chain_columns` names them, then how they go on from there, as `bridge_columns` does.
     """
 
-    player: NDArray[np.int32]
-    period: NDArray[np.int32]
-    until: NDArray[np.int32]
-    games: NDArray[np.float64]
-    columns: dict[str, NDArray[np.float64]]
+    player: Ids
+    period: Ids
+    until: Ids
+    games: Array
+    columns: dict[str, Array]
 
 
-def later_on(
-    columns: Mapping[str, NDArray[np.float64]], chain: str, ahead: NDArray[np.integer]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def later_on(columns: Mapping[str, Array], chain: str, ahead: NDArray[np.integer]) -> tuple[Array, Array]:
     """Mean and sd of a chain n periods after the beginnings of spans, which have these columns.
 
     The mean is larger by a n, the variance by b n + c n^2 and the sd at most d. With a prior of sd e this is the
@@ -108,20 +107,20 @@ def later_on(
     )
 
 
-def by_player(timeline: Timeline) -> NDArray[np.int64]:
+def by_player(timeline: Timeline) -> Places:
     """The nodes in order of player, then period."""
     return np.argsort(timeline.node_player, kind="stable")
 
 
-def spans(timeline: Timeline, fit: Fit, nodes: NDArray[np.int64]) -> Spans:
+def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
     """The spans that begin at some nodes."""
     following = timeline.next[nodes]
     begin, last = timeline.node_period[nodes], following < 0
     until = np.where(last, OPEN, timeline.node_period[following])
     bridged, ended = np.flatnonzero(~last & (until > begin + 1)), np.flatnonzero(last)
     earlier, later = nodes[bridged], following[bridged]
-    starts: dict[str, NDArray[np.float64]] = {}
-    changes: dict[str, NDArray[np.float64]] = {}
+    starts: dict[str, Array] = {}
+    changes: dict[str, Array] = {}
     for name, chain in fit.chains.items():
         for column, values in zip(chain_columns(name), (chain.mean, chain.sd), strict=True):
             starts[column] = values[nodes]
@@ -140,13 +139,13 @@ def spans(timeline: Timeline, fit: Fit, nodes: NDArray[np.int64]) -> Spans:
     return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | changes)
 
 
-def _by_period(way: Bridge, periods: NDArray[np.float64]) -> tuple[NDArray[np.float64] | float, ...]:
+def _by_period(way: Bridge, periods: Array) -> tuple[Array | float, ...]:
     """How mean and sd go on by the period, along ways of so many, in the order of `bridge_columns`."""
     changes = way.rise / periods, way.bend / periods**2
     return way.slope / periods, way.centre, *changes, way.most, way.prior
 
 
-def periods_of_histories(timeline: Timeline) -> NDArray[np.int64]:
+def periods_of_histories(timeline: Timeline) -> Places:
     """The numbers of all periods in which anybody has a skill, in order: from the first game to the last."""
     if not timeline.n_nodes:
         return np.empty(0, np.int64)

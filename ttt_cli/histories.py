@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ttt_cli.arrays import Array
+
 Nodes = NDArray[np.integer]
 
 

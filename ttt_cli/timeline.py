@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
@@ -37,21 +38,21 @@ class Timeline:
 
     players: tuple[str, ...]
     period: Period
-    periods: NDArray[np.int32]
-    node_start: NDArray[np.int64]
-    game_start: NDArray[np.int64]
-    node_player: NDArray[np.int32]
-    node_period: NDArray[np.int32]
-    node_games: NDArray[np.float64]
-    previous: NDArray[np.int32]
-    next: NDArray[np.int32]
-    gap_years: NDArray[np.float64]
-    game_white: NDArray[np.int32]
-    game_black: NDArray[np.int32]
+    periods: Ids
+    node_start: Places
+    game_start: Places
+    node_player: Ids
+    node_period: Ids
+    node_games: Array
+    previous: Ids
+    next: Ids
+    gap_years: Array
+    game_white: Ids
+    game_black: Ids
     outcome: NDArray[np.int8]
-    weight: NDArray[np.float64]
-    offset: NDArray[np.float64]
-    joined: NDArray[np.bool_] | None = None
+    weight: Array
+    offset: Array
+    joined: Mask | None = None
     colours: bool = True
     notes: tuple[str, ...] = ()
 
@@ -132,7 +133,7 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     return Timeline(players=games.players, period=period, joined=joined, colours=known, notes=notes, **arrays)
 
 
-def _joined(games: Games) -> NDArray[np.bool_] | None:
+def _joined(games: Games) -> Mask | None:
     """Which rows are of the record of the row before; None where none is."""
     more = np.zeros(len(games), np.bool_)
     more[1:] = games.source_line[1:] == games.source_line[:-1]
@@ -151,7 +152,7 @@ def colours_known(games: Games, colours: Colours) -> bool:
     return colours == "known" or (colours == "auto" and not games.winner_first)
 
 
-def _runs(date: NDArray[np.int32], period: Period) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _runs(date: Ids, period: Period) -> tuple[Ids, Places]:
     """The periods of sorted dates and where each starts, with the end appended."""
     days = _starts(date)
     number = period_of(date[days], period)
@@ -159,6 +160,6 @@ def _runs(date: NDArray[np.int32], period: Period) -> tuple[NDArray[np.int32], N
     return number[first], np.append(days[first], len(date))
 
 
-def _starts(values: NDArray[np.int32]) -> NDArray[np.int64]:
+def _starts(values: Ids) -> Places:
     """Where each distinct value of a sorted array starts."""
     return np.flatnonzero(np.append(np.ones(len(values[:1]), np.bool_), values[1:] != values[:-1]))

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import BinaryIO, Final
 
-from ttt_cli.config.document import Document, KeyPath, dotted
-from ttt_cli.config.load import override
+from ttt_cli.config.document import Document, KeyPath
+from ttt_cli.config.load import override, refuse_overrides
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.games.extend import Extended, extend_games
@@ -33,13 +33,8 @@ def update_config(run: Run, overrides: Sequence[str] = ()) -> Resolved:
     that look at all games together: games that they left out are not in the run.
     """
     document = override(Document(values=run.meta.config), overrides)
-    for path in sorted(document.overridden):
-        if not _may_change(path):
-            raise ConfigError(
-                f"{dotted(path)} cannot change for the games of a run",
-                where=document.where(path),
-                hint="fit all files together with `ttt fit`",
-            )
+    why, hint = "cannot change for the games of a run", "fit all files together with `ttt fit`"
+    refuse_overrides(document, _may_change, why, hint)
     resolved = resolve(document)
     chosen = resolved.config.data.filter
     for key, asked in (("min_games", chosen.min_games > 1), ("largest_group", chosen.largest_group)):

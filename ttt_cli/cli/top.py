@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ttt_cli.cli.options import Asked, asking_options, eligible_options
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.rankings.eligible import Eligible
-    from ttt_cli.views.rows import Rows
 
 
 @click.command("top")
@@ -39,19 +34,23 @@ def command(
     for rankings; the number ones are all shown. In a run where fewer than ten players keep to the default limits of
     games, opponents and sd, nobody is held to them.
     """
+    from ttt_cli.views.rankings import leaders as number_ones
+    from ttt_cli.views.rankings import top
     from ttt_cli.views.rankings.eligible import eligible
 
     _check(at, peak or years is not None, leaders, each, limits["active"] is not None)
     with asked.open() as run:
         chosen = eligible(run, **limits)
         if leaders:
-            rows = _leaders(run, chosen, each)
-        elif peak or years:
-            rows = _peaks(run, chosen, years, number or None)
+            rows = (number_ones.leader_rows if each else number_ones.reign_rows)(run, chosen)
+        elif years:
+            rows = top.best_years(run, chosen, years, number or None)
         else:
-            from ttt_cli.views.rankings.top import ranking
-
-            rows = ranking(run, at, chosen, number or None)
+            rows = (
+                top.peaks(run, chosen, number or None)
+                if peak
+                else top.ranking(run, at, chosen, number or None)
+            )
     asked.show(rows)
 
 
@@ -62,15 +61,3 @@ def _check(at: str | None, peaks: bool, leaders: bool, each: bool, activity: boo
         raise click.UsageError("--each goes with --leaders")
     if peaks and activity:
         raise click.UsageError("--active goes with rankings and --leaders")
-
-
-def _leaders(run: Run, limits: Eligible, each: bool) -> Rows:
-    from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
-
-    return leader_rows(run, limits) if each else reign_rows(run, limits)
-
-
-def _peaks(run: Run, limits: Eligible, years: int | None, number: int | None) -> Rows:
-    from ttt_cli.views.rankings.top import best_years, peaks
-
-    return peaks(run, limits, number) if years is None else best_years(run, limits, years, number)

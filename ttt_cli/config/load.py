@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ttt_cli.config.document import Document
+from ttt_cli.config.document import Document, KeyPath, dotted
 from ttt_cli.config.yaml_text import parse_document, parse_value
 from ttt_cli.errors import ConfigError, nearest
 from ttt_cli.files import refuse_device
@@ -32,6 +32,13 @@ def override(document: Document, overrides: Sequence[str]) -> Document:
     for text in overrides:
         document = _override(document, text)
     return document
+
+
+def refuse_overrides(document: Document, allowed: Callable[[KeyPath], bool], why: str, hint: str) -> None:
+    """Raise ConfigError for the first key that an override set and that is not allowed; `why` follows the key."""
+    for path in sorted(document.overridden):
+        if not allowed(path):
+            raise ConfigError(f"{dotted(path)} {why}", where=document.where(path), hint=hint)
 
 
 def shipped_configs() -> dict[str, Traversable]:

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import starmap
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ttt_cli.arrays import Ids
 from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
 from ttt_cli.reading.batches import REJECT_CODE
 from ttt_cli.reading.column import Dictionary
@@ -26,7 +24,7 @@ class DateDictionary(Dictionary[tuple[str, SlashOrder | None]]):
         self.parsed: list[GameDate] = []
         super().__init__(("", None))
 
-    def of_file(self, texts: Sequence[str]) -> NDArray[np.int32]:
+    def of_file(self, texts: Sequence[str]) -> Ids:
         """The numbers of the distinct dates of a file, by which the order of day and month is told."""
         order = slash_order(texts)
         return self.ids((text, order if "/" in text else None) for text in texts)

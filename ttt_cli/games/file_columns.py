@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Places
 from ttt_cli.games.validate import Validated
 
 Column = NDArray[Any]
@@ -24,7 +25,7 @@ class FileColumns:
         self._sizes: list[int] = []
 
     @property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Places:
         """The number of the first record of each file, and of all records, shape (files + 1,)."""
         return np.cumsum([0, *self._sizes], dtype=np.int64)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.table import tells_winners
@@ -82,7 +83,7 @@ class Validated:
         if codes.any():
             self.columns[name] = codes
 
-    def _validate_names(self, numbers: NDArray[np.int32]) -> None:
+    def _validate_names(self, numbers: Ids) -> None:
         """Validate players by the numbers of the distinct names in their dictionary."""
         records, dictionary = self._records, self._dictionaries.names
         reject_code = np.frombuffer(dictionary.reject_code, np.int8)[numbers]

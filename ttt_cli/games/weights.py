@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Mask
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import OddsTable, named_giver, usual_giver
@@ -31,8 +32,7 @@ from ttt_cli.reading.file_records import FileRecords
 
 MOST_GAMES: Final = 1e9  # as which one record may count
 LEAST_GAMES: Final = 1e-9
-Numbers = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Numbers = Array
 
 _LISTED: Final = 10  # words of a column
 _MEANING: Final = {UNKNOWN_STATUS: "each counts as 1", OTHER_ODDS: "none is known"}

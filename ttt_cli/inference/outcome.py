@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.inference import gaussian
 
-Array = NDArray[np.float64]
 Side = Mapping[str, Array]
 
 TINY: Final = 1e-130  # the least chance that is told from none

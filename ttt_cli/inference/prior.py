@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.histories import Chain, Filter, Walk
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 
 class Prior(Protocol):

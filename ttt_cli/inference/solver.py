@@ -9,8 +9,8 @@ from enum import IntEnum
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 
@@ -128,6 +128,6 @@ def _remaining(sweep: Sweep, rates: list[float], least_rate: float, settling: in
     return (SAFETY if steady and max(rates) < 1.0 else UNSTEADY) * max(ahead, sweep.ahead) + sweep.distance
 
 
-def largest(values: NDArray[np.float64]) -> float:
+def largest(values: Array) -> float:
     """The largest absolute value, 0 of none."""
     return float(np.max(np.abs(values), initial=0.0))

@@ -9,6 +9,8 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Places
+
 Codes = NDArray[np.integer[Any]]
 V = TypeVar("V", bound=Hashable)
 V_co = TypeVar("V_co", bound=Hashable, covariant=True)
@@ -17,7 +19,7 @@ V_co = TypeVar("V_co", bound=Hashable, covariant=True)
 class ByteStrings(Sequence[bytes]):
     """Byte strings without an object for each; the k-th is `characters` from `starts[k]` to `starts[k + 1]`."""
 
-    def __init__(self, starts: NDArray[np.int64], characters: NDArray[np.uint8]) -> None:
+    def __init__(self, starts: Places, characters: NDArray[np.uint8]) -> None:
         self.starts = starts
         self.characters = characters
 
@@ -93,7 +95,7 @@ class Dictionary(Generic[V]):
         self._numbers = _Numbers[V]()
         self.ids(values)
 
-    def ids(self, values: Iterable[V]) -> NDArray[np.int32]:
+    def ids(self, values: Iterable[V]) -> Ids:
         """The numbers of values, new ones after the old."""
         known, before = self._numbers, len(self.values)
         numbers = np.fromiter(map(known.__getitem__, values), np.int32)

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Places
 from ttt_cli.kernels.scanning.strings import fill_slots, number_strings
 from ttt_cli.reading.column import ByteStrings
 
@@ -31,16 +32,16 @@ class InternedStrings(ByteStrings):
     def __len__(self) -> int:
         return self._count
 
-    def __reduce__(self) -> tuple[type[ByteStrings], tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    def __reduce__(self) -> tuple[type[ByteStrings], tuple[Places, NDArray[np.uint8]]]:
         starts = self.starts[: self._count + 1]  # copies can be looked up and not be added to
         return ByteStrings, (starts, self.characters[: starts[-1]])
 
     @property
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    def arrays(self) -> tuple[Places, Places, NDArray[np.uint8]]:
         """Slots, starts and characters."""
         return self._slots, self.starts, self.characters
 
-    def ids(self, strings: ByteStrings) -> NDArray[np.int32]:
+    def ids(self, strings: ByteStrings) -> Ids:
         """The numbers of strings, old or new."""
         needed = int(strings.starts[-1] - strings.starts[0])
         while self._count + len(strings) >= len(self.starts) or self.starts[self._count] + needed > len(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.fitted import OPEN, Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
@@ -30,7 +31,7 @@ class Labels:
         self.numbers = periods_of_histories(timeline).astype(np.int32)
         self.texts = texts([timeline.label(number) for number in self.numbers.tolist()])
 
-    def of(self, numbers: NDArray[np.int32]) -> NDArray[np.object_]:
+    def of(self, numbers: Ids) -> NDArray[np.object_]:
         """The labels of periods, same shape."""
         return self.texts[np.searchsorted(self.numbers, numbers)]
 
@@ -46,12 +47,12 @@ def player_columns(games: Games, spans: Spans, labels: Labels) -> Columns:
     end = np.append(start[1:], len(spans.player))[: len(start)] - 1
     peak = _peaks(spans)
 
-    def labelled(rows: NDArray[np.int64]) -> NDArray[np.object_]:
+    def labelled(rows: Places) -> NDArray[np.object_]:
         found = np.full(n, None, dtype=object)
         found[spans.player[rows]] = labels.of(spans.period[rows])
         return found
 
-    def numbers(column: str) -> NDArray[np.float64]:
+    def numbers(column: str) -> Array:
         found = np.full(n, np.nan)
         found[spans.player[peak]] = spans.columns[column][peak]
         return found
@@ -75,7 +76,7 @@ def player_columns(games: Games, spans: Spans, labels: Labels) -> Columns:
     }
 
 
-def _peaks(spans: Spans) -> NDArray[np.int64]:
+def _peaks(spans: Spans) -> Places:
     """The row of each player's highest mean among the periods with games, the first of equals."""
     active = np.flatnonzero(spans.games > 0)
     player, mean = spans.player[active], spans.columns["mean"][active]
@@ -87,7 +88,7 @@ def _peaks(spans: Spans) -> NDArray[np.int64]:
     return active[found[np.flatnonzero(np.diff(player[found], prepend=-1))]]
 
 
-def _record(games: Games) -> NDArray[np.float64]:
+def _record(games: Games) -> Array:
     """The weighted numbers of games that each player lost, drew and won, shape (3, players): by outcome."""
     n = len(games.players)
     alike = games.weight.strides == (0,) and len(games) > 0
@@ -99,7 +100,7 @@ def _record(games: Games) -> NDArray[np.float64]:
     return (for_white + for_black[::-1]) * (games.weight[0] if alike else 1.0)
 
 
-def _opponents(games: Games) -> NDArray[np.int64]:
+def _opponents(games: Games) -> Places:
     """With how many different opponents each player has games, shape (players,)."""
     n = len(games.players)
     pairs = np.minimum(games.white, games.black).astype(np.int64) * n + np.maximum(games.white, games.black)

@@ -19,21 +19,8 @@ if TYPE_CHECKING:
     from ttt_cli.timeline import Timeline
 
 _OTHERS: Final = (  # endings of files that are no databases
-    *(
-        ".csv",
-        ".tsv",
-        ".txt",
-        ".json",
-        ".jsonl",
-        ".ndjson",
-        ".parquet",
-        ".pgn",
-        ".xlsx",
-        ".ods",
-        ".html",
-        ".yaml",
-    ),
-    *(".yml", ".svg", ".png", ".pdf", ".gz", ".bz2", ".xz", ".zst", ".zip"),
+    ".csv .tsv .txt .json .jsonl .ndjson .parquet .pgn .xlsx .ods .html .yaml "
+    ".yml .svg .png .pdf .gz .bz2 .xz .zst .zip"
 )
 _EMPTY: Final = 2_000_000  # bytes of a run without games, as measured
 _GAME: Final = 10  # and of each row of a game, and of each node
@@ -75,7 +62,7 @@ def space_needed(timeline: Timeline) -> int:
 
 def _check_ending(place: Path) -> None:
     """Raise RunError for a name that says another format."""
-    if place.suffix.lower() in _OTHERS:
+    if place.suffix.lower() in _OTHERS.split():
         raise RunError(
             f"a run is a database, not what {place.suffix} says: name it {place.stem}.ttt",
             where=str(place),

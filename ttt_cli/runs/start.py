@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Places
 from ttt_cli.fitted import Fit, Status, later_on
 from ttt_cli.histories import Chain, Line
 from ttt_cli.periods import period_of
@@ -44,14 +44,11 @@ def start_from(run: Run, timeline: Timeline) -> Fit:
         kind="filtered" if meta.kind == "filtered" else "smoothed",
         params=meta.params,
         chains=chains,
-        log_evidence=float("nan"),
         status=Status(converged=False, sweeps=0, remaining_error=float("inf")),
     )
 
 
-def _places(
-    run: Run, timeline: Timeline, period: NDArray[np.int32], until: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _places(run: Run, timeline: Timeline, period: Ids, until: Ids) -> tuple[Places, Places, Places]:
     """The nodes whose players the run knows, the nearest of its periods to each, and the span that has it.
 
     `period` and `until` are those of the run's spans, by player, then period.
@@ -71,7 +68,7 @@ def _places(
     return known, number, np.searchsorted(keys, player * width + (number - lowest), side="right") - 1
 
 
-def _in_periods(number: NDArray[np.int32], period: Period, wanted: str) -> NDArray[np.int64]:
+def _in_periods(number: Ids, period: Period, wanted: str) -> Places:
     """Numbers of the periods of another kind that the middles of periods lie in."""
     if period == wanted:
         return number.astype(np.int64)
@@ -79,7 +76,7 @@ def _in_periods(number: NDArray[np.int32], period: Period, wanted: str) -> NDArr
     return period_of(middle.astype(np.int32), wanted).astype(np.int64)  # type: ignore[arg-type]
 
 
-def _first_day(number: NDArray[np.int32], period: Period) -> NDArray[np.int64]:
+def _first_day(number: Ids, period: Period) -> Places:
     """Days since 1970-01-01 at which periods begin: the inverse of `period_of`."""
     if period in _MONTHS:
         months = number.astype(np.int64) * _MONTHS[period] - 12 * 1970

@@ -6,9 +6,9 @@ import math
 from typing import Final, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
@@ -27,8 +27,6 @@ NAME: Final = "chessmetrics"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict = predict_ratings
 EXACT: Final = 1e-4  # of the solver's tolerance: lists are cheap, and evidence compares better
-
-Array = NDArray[np.float64]
 
 
 class Params(ExpectedParams):

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
@@ -36,8 +36,6 @@ GROUND: Final = (
     1.0  # information, natural units, that holds a group's level while it is solved; it leaves no trace
 )
 MOST_WORK: Final = 1e13  # cubed rows of dense matrices, summed over fits: five minutes of two cores
-
-Array = NDArray[np.float64]
 
 
 class Params(ExpectedParams):
@@ -124,8 +122,6 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
                 rated, rating, variance, covariance, posterior.link_precision, timeline, params
             )
         },
-        log_evidence=float("nan"),
-        leave_one_out=float("nan"),
         status=maximum.status,
         trace=maximum.trace,
         notes=(*rated.notes(timeline), *scale_notes),

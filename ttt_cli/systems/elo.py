@@ -6,9 +6,9 @@ import math
 from typing import Annotated, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
@@ -71,7 +71,7 @@ def resolve_steps(params: Params) -> dict[str, float]:
 
 def _update(
     timeline: Timeline, params: Params, steps: dict[str, float], margin: float
-) -> tuple[NDArray[np.float64], float]:
+) -> tuple[Array, float]:
     """Ratings per node after its games, and the log-evidence."""
     from ttt_cli.kernels.scores.elo import by_game, by_period
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
@@ -28,9 +28,6 @@ from ttt_cli.timeline import Timeline
 NAME: Final = "elo-historical"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 predict = predict_ratings
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int32]
 
 NEAR: Final = 30.0  # points: steps larger than that need not be precise
 ROUGHLY: Final = 1e-3  # how far residuals are brought down in one step
@@ -67,9 +64,9 @@ class Entries:
     number of games; `time`: their mean time, years. `pairs`: the games, by entry.
     """
 
-    start: NDArray[np.int64]
-    player: Index
-    block: Index
+    start: Places
+    player: Ids
+    block: Ids
     games: Array
     time: Array
     pairs: Pairs
@@ -96,8 +93,6 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
                 sd=unknown_sd(timeline.n_nodes),
             )
         },
-        log_evidence=np.nan,
-        leave_one_out=np.nan,
         status=Status(remaining < solver.tol, len(trace), remaining),
         trace=tuple(trace),
     )

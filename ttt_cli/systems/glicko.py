@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference.differences import evidence_gradient
@@ -26,8 +26,6 @@ from ttt_cli.timeline import Timeline
 NAME: Final = "glicko"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = deviations.predict
-
-Array = NDArray[np.float64]
 
 
 class Params(DeviationParams):

@@ -6,7 +6,6 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ttt_cli.fitted import Fit
@@ -26,8 +25,6 @@ from ttt_cli.timeline import Timeline
 NAME: Final = "glicko2"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = deviations.predict
-
-Array = NDArray[np.float64]
 
 
 class Params(DeviationParams):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities
@@ -17,8 +17,6 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "naive"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
-
-Array = NDArray[np.float64]
 
 
 class Params(RatingParams):

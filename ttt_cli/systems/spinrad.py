@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
@@ -23,8 +23,6 @@ from ttt_cli.timeline import Timeline
 NAME: Final = "spinrad"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True)
 predict = predict_ratings
-
-Array = NDArray[np.float64]
 
 
 class Params(RatingParams):
@@ -62,8 +60,6 @@ def fit(
         kind=TRAITS.kind,
         params={**params.model_dump(), "draw_margin": margin},
         chains={"skill": Line(mean=rating, sd=unknown_sd(timeline.n_nodes))},
-        log_evidence=np.nan,
-        leave_one_out=np.nan,
         status=Status(converged=True, sweeps=params.rounds, remaining_error=0.0),
         trace=tuple(trace),
     )

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any, Final, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
@@ -37,8 +37,6 @@ from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 NAME: Final = "weighted-ep"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, fits_periods=True, tunable=PLAY | COMMON_MARGIN)
@@ -86,26 +84,10 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     (before_mean, before_sd), (mean, sd) = games.run()
     before_mean += params.prior_mean
     evidence = _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
-    return Fit(
-        model=NAME,
-        kind=TRAITS.kind,
-        params=resolved,
-        chains={
-            "skill": Filter(
-                mean=mean + params.prior_mean,
-                sd=sd,
-                before_mean=before_mean,
-                before_sd=before_sd,
-                drift=_drift(timeline, params, sd, before_sd),
-                ceiling=params.prior_sd,
-            )
-        },
-        log_evidence=evidence,
-        leave_one_out=evidence,
-        elo_unit=probit.elo_unit,
-        status=games.status(),
-        trace=tuple(games.trace),
-        state=games.state,
+    drift = _drift(timeline, params, sd, before_sd)
+    after = mean + params.prior_mean, sd
+    return _fitted(
+        resolved, probit, games, Filter(*after, before_mean, before_sd, drift, params.prior_sd), evidence
     )
 
 
@@ -123,11 +105,19 @@ def fit_before(
     before_mean += params.prior_mean
     evidence = np.nan if first else _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     unknown = np.full(timeline.n_nodes, np.nan)
+    return _fitted(
+        resolved, probit, games, Filter(unknown, unknown, before_mean, before_sd, unknown), evidence
+    )
+
+
+def _fitted(
+    resolved: dict[str, Any], probit: Probit, games: GamesSoFar, chain: Filter, evidence: float
+) -> Fit:
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
         params=resolved,
-        chains={"skill": Filter(unknown, unknown, before_mean, before_sd, drift=unknown)},
+        chains={"skill": chain},
         log_evidence=evidence,
         leave_one_out=evidence,
         elo_unit=probit.elo_unit,

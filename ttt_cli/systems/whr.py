@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any, Final, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
@@ -34,8 +34,6 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "whr"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=True, for_predictions={"deviations": "own"})
-
-Array = NDArray[np.float64]
 
 
 class Params(ModelParams):

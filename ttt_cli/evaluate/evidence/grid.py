@@ -11,8 +11,8 @@ from time import monotonic
 from typing import Any, Final
 
 from ttt_cli.config.axes import Axis, parse_axes
-from ttt_cli.config.document import Document, dotted
-from ttt_cli.config.load import override
+from ttt_cli.config.document import Document
+from ttt_cli.config.load import override, refuse_overrides
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError
@@ -238,13 +238,12 @@ def storing_points(run: Run) -> Iterator[Callable[[EvidencePoint], None]]:
 def run_config(run: Run, overrides: Sequence[str]) -> Resolved:
     """The config of a run with `KEY=VALUE` overrides on top. Raises ConfigError for keys outside model and solver."""
     document = override(Document(values=run.meta.config), overrides)
-    for path in sorted(document.overridden):
-        if path[0] not in ("model", "solver") or path == ("model", "name"):
-            raise ConfigError(
-                f"{dotted(path)} cannot change for the games and the model of a run",
-                where=document.where(path),
-                hint="fit them again with `ttt fit`",
-            )
+    refuse_overrides(
+        document,
+        lambda path: path[0] in ("model", "solver") and path != ("model", "name"),
+        "cannot change for the games and the model of a run",
+        "fit them again with `ttt fit`",
+    )
     return resolve(document)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from ttt_cli.arrays import Array
 
 MOST: Final = 200  # steps of one search
 GAIN: Final = 1e-3  # a smaller gain ends the search
@@ -35,9 +35,9 @@ class _OutOfSteps(Exception):
 class Point:
     """Coordinates, the value there (a log-likelihood), and its gradient."""
 
-    at: Vector
+    at: Array
     value: float
-    gradient: Vector
+    gradient: Array
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Optimum:
     point: Point
     reached: bool
     side: NDArray[np.int8]
-    covariance: Vector
+    covariance: Array
     distance: float | None
 
 
-def maximise(function: Callable[[Vector], Point], begin: Vector, low: Vector, high: Vector) -> Optimum:
+def maximise(function: Callable[[Array], Point], begin: Array, low: Array, high: Array) -> Optimum:
     """Maximise from `begin` on between the bounds, by L-BFGS-B and Newton steps.
 
     Where the function raises Undefined, the search begins again at the best point so far with half that reach, and goes
@@ -86,18 +86,18 @@ def maximise(function: Callable[[Vector], Point], begin: Vector, low: Vector, hi
 
 
 class _Maximiser:
-    def __init__(self, function: Callable[[Vector], Point], start: Point, low: Vector, high: Vector) -> None:
+    def __init__(self, function: Callable[[Array], Point], start: Point, low: Array, high: Array) -> None:
         self._function, self._low, self._high = function, low, high
         self.best = start
         self._steps = 0
 
-    def _evaluate(self, at: Vector) -> Point:
+    def _evaluate(self, at: Array) -> Point:
         point = self._function(at)
         if point.value > self.best.value:
             self.best = point
         return point
 
-    def _evaluate_within(self, at: Vector) -> Point:
+    def _evaluate_within(self, at: Array) -> Point:
         return self._evaluate(np.clip(at, self._low, self._high))
 
     def ascend(self) -> bool:
@@ -119,7 +119,7 @@ class _Maximiser:
             reach *= 2.0
         return False
 
-    def _ascend_within(self, low: Vector, high: Vector, tried: list[Vector]) -> bool:
+    def _ascend_within(self, low: Array, high: Array, tried: list[Array]) -> bool:
         from scipy.optimize import minimize
 
         first = self.best
@@ -150,7 +150,7 @@ class _Maximiser:
         )
         return bool(result.success)
 
-    def _cut_short(self, low: Vector, high: Vector) -> bool:
+    def _cut_short(self, low: Array, high: Array) -> bool:
         """Whether the best point lies where only the reach ended, not at a bound."""
         at = self.best.at
         below = (at <= low + _EDGE) & (low > self._low)
@@ -162,7 +162,7 @@ class _Maximiser:
         at = self.best.at
         return (at >= self._high - _EDGE).astype(np.int8) - (at <= self._low + _EDGE).astype(np.int8)
 
-    def curvature(self, free: NDArray[np.intp]) -> Vector | None:
+    def curvature(self, free: NDArray[np.intp]) -> Array | None:
         """Minus the second derivatives at the best point, by differences of gradients; None with Undefined nearby."""
         centre = self.best.at
         rows = []
@@ -177,7 +177,7 @@ class _Maximiser:
         found = np.array(rows)
         return np.asarray(0.5 * (found + found.T))
 
-    def correct(self, free: NDArray[np.intp], inverse: Vector) -> float:
+    def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Newton steps from the best point with that curvature; returns the distance left, standard errors."""
         for _ in range(CORRECTIONS):
             before = self.best

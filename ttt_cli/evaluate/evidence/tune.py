@@ -9,10 +9,11 @@ from typing import Final, Literal
 
 import numpy as np
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import Config
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.evidence.grid import run_config, storing_points
-from ttt_cli.evaluate.evidence.optimise import Optimum, Point, Undefined, Vector, maximise
+from ttt_cli.evaluate.evidence.optimise import Optimum, Point, Undefined, maximise
 from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import draw_share
@@ -55,7 +56,7 @@ class Tuning:
     """
 
     parameters: tuple[TunedParameter, ...]
-    correlations: Vector
+    correlations: Array
     start_log_evidence: float
     log_evidence: float
     config: Config
@@ -125,7 +126,7 @@ class Objective:
         begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
         self.begin = np.array(list(begin))
 
-    def at(self, at: Vector) -> Point:
+    def at(self, at: Array) -> Point:
         """The evidence and its gradient at a point.
 
         Raises Undefined where the fit does not converge.
@@ -141,7 +142,7 @@ class Objective:
         self.failed += 1
         raise Undefined
 
-    def values(self, at: Vector) -> dict[str, float]:
+    def values(self, at: Array) -> dict[str, float]:
         """The parameters at a point."""
         return {one.key: one.value(float(place)) for one, place in zip(self.coordinates, at, strict=True)}
 
@@ -198,13 +199,13 @@ def _describe(objective: Objective, optimum: Optimum) -> Tuning:
     )
 
 
-def _correlations(covariance: Vector, errors: Vector) -> Vector:
+def _correlations(covariance: Array, errors: Array) -> Array:
     found = covariance / np.outer(errors, errors)
     np.fill_diagonal(found, np.where(np.isnan(errors), math.nan, 1.0))
     return found
 
 
-def _remarks(objective: Objective, optimum: Optimum, errors: Vector) -> Iterator[str]:
+def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[str]:
     if not math.isfinite(optimum.point.value):
         yield "the fit did not converge where the search begins: begin elsewhere with -s, or raise solver.max_sweeps"
         return

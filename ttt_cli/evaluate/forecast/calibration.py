@@ -9,12 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.evaluate.forecast.predict import predict_run
 from ttt_cli.games.table import DRAW, WIN
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
-
-Array = NDArray[np.float64]
 
 OUTCOMES: Final = ("loss", "draw", "win")  # White's, by code
 BINS: Final = 20  # of a probability

@@ -92,7 +92,8 @@ def compare(
         every = affordable_every(timeline, first)
         systems, replaced = _afforded(timeline, systems, first, every, plan)
     chains = [tasks_of(timeline, number, first, every, plan) for number in range(len(systems))]
-    jobs = jobs or _jobs_that_pay(timeline, sum(task.units for chain in chains for task in chain))
+    work = timeline.n_games * sum(task.units for chain in chains for task in chain)
+    jobs = jobs or (1 if work < SMALL else available_cores())
     evaluation = Evaluation(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
     with ExitStack() as stack:
         board = Board(systems, chains, progress, stack)
@@ -135,7 +136,3 @@ def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOption
         )
     every = every or affordable_every(timeline.until(first), since, options.evaluations)
     return TunePlan(since, first, every, options.evaluations, options.by)
-
-
-def _jobs_that_pay(timeline: Timeline, units: int) -> int:
-    return 1 if timeline.n_games * units < SMALL else available_cores()

@@ -10,8 +10,9 @@ from typing import Any, Final, Literal
 import numpy as np
 from pydantic import ValidationError
 
+from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
-from ttt_cli.evaluate.evidence.optimise import Vector, maximise
+from ttt_cli.evaluate.evidence.optimise import maximise
 from ttt_cli.evaluate.evidence.tunable import Coordinate, free_coordinates
 from ttt_cli.evaluate.evidence.tune import Objective
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
@@ -92,11 +93,11 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     )
 
 
-def _search(loss: _Loss, begin: Vector, free: tuple[Coordinate, ...], plan: TunePlan) -> bool:
+def _search(loss: _Loss, begin: Array, free: tuple[Coordinate, ...], plan: TunePlan) -> bool:
     """Minimise without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022); whether it ended by itself."""
     from scipy.optimize import Bounds, minimize
 
-    def function(at: Vector) -> float:
+    def function(at: Array) -> float:
         pairs = zip(free, at.tolist(), strict=True)
         return loss.at({one.key: _rounded(one.value(place)) for one, place in pairs})
 

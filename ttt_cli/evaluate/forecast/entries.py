@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem
 from ttt_cli.evaluate.forecast.evaluation import Piece, System, Task
 from ttt_cli.fitted import Kind
 from ttt_cli.progress import Bar, Progress
-
-Array = NDArray[np.float64]
 
 INTERRUPTED: Final = "interrupted before it was done"
 

@@ -9,16 +9,14 @@ from time import process_time
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan, tune_system
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
 from ttt_cli.processes import report
 from ttt_cli.systems.resolve import Resolved, with_overrides
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.document import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed
@@ -30,8 +31,6 @@ from ttt_cli.systems import registry
 from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import Timeline, build_timeline
-
-Array = NDArray[np.float64]
 
 LOOSER: Final = 50.0  # times the solver's tolerance: a finer one does not pay for predictions
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0

@@ -13,15 +13,13 @@ from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.evaluate.forecast.calibration import CalibrationBin, expected_scores
 from ttt_cli.evaluate.forecast.compare import Comparison, Entry
 from ttt_cli.evaluate.forecast.scores import GameScores, score_games
 from ttt_cli.timeline import Timeline
 
-Array = NDArray[np.float64]
-Ids = NDArray[np.int32]
 By = Literal["decade", "experience"]
 
 EXPERIENCE: Final = (0, 1, 10, 30, 100)  # where the groups begin, earlier games
@@ -100,11 +98,11 @@ class Results:
         ]
 
     @property
-    def _weight(self) -> NDArray[np.float64]:
+    def _weight(self) -> Array:
         return self.comparison.timeline.weight[self.comparison.scored]
 
     @cached_property
-    def _players(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _players(self) -> tuple[Ids, Ids]:
         timeline, scored = self.comparison.timeline, self.comparison.scored
         return (
             timeline.node_player[timeline.game_white[scored]],
@@ -117,7 +115,7 @@ class Results:
         found = [(entry, score_games(entry.probabilities, outcome)) for entry in self.comparison.entries]
         return sorted(found, key=lambda pair: float(self._weight @ pair[1].loss))
 
-    def _over(self, member: NDArray[np.bool_]) -> list[SystemScores]:
+    def _over(self, member: Mask) -> list[SystemScores]:
         weight = self._weight[member]
         white, black = (players[member] for players in self._players)
         games = float(weight.sum())
@@ -146,7 +144,7 @@ class Group:
     """Some of the scored games: a name and which they are, of shape (scored games,)."""
 
     name: str
-    member: NDArray[np.bool_]
+    member: Mask
 
 
 def groups(timeline: Timeline, first: int, by: By) -> list[Group]:

@@ -11,11 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.evaluate.forecast.predict import predict_run
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
-
-Array = NDArray[np.float64]
 
 EQUAL: Final = 1e-9  # probabilities closer than this are equal but for rounding
 

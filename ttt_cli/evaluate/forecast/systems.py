@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Final
 
-from ttt_cli.config.document import Document, dotted
-from ttt_cli.config.load import override, read_document, shipped_configs
+from ttt_cli.config.document import Document
+from ttt_cli.config.load import override, read_document, refuse_overrides, shipped_configs
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast.compare import System
@@ -28,7 +29,9 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
     Each is named after its file, by the whole path where these names are not unique. `overrides` are `KEY=VALUE` of
     the sections data and solver, for all. Raises ConfigError for other keys, and for a config given twice.
     """
-    _refuse_model_keys(overrides)
+    hint = "write it into a config of its own: ttt config show NAME > mine.yaml"
+    common = override(Document(), overrides)
+    refuse_overrides(common, lambda path: path[0] in ("data", "solver"), "is not common to all systems", hint)
     chosen = [name for config in configs for name in (shipped_configs() if config == ALL else [config])]
     twice = next((name for name, count in Counter(chosen).items() if count > 1), None)
     if twice is not None:
@@ -44,13 +47,8 @@ def read_systems(configs: Sequence[str], overrides: Sequence[str] = ()) -> list[
 def timeline_of_run(run: Run, overrides: Sequence[str] = ()) -> Timeline:
     """The games of a run; its period and colours may be overridden. Raises RunError, ConfigError."""
     document = override(Document(values=run.meta.config), overrides)
-    for path in sorted(document.overridden):
-        if path[0] == "data" and path not in _OF_A_RUN:
-            raise ConfigError(
-                f"{dotted(path)} cannot change for games that a run holds",
-                where=document.where(path),
-                hint="read them again with --games",
-            )
+    why, hint = "cannot change for games that a run holds", "read them again with --games"
+    refuse_overrides(document, lambda path: path[0] != "data" or path in _OF_A_RUN, why, hint)
     data = resolve(document).config.data
     return build_timeline(run.stored_games(), data.period, data.colours)
 
@@ -60,26 +58,10 @@ def timeline_of_files(
 ) -> Timeline:
     """The games of files, read as the systems' configs say. Raises ConfigError when these differ, DataError."""
     data = systems[0].config.data
-    for system in systems[1:]:
-        _refuse_other_data(systems[0].name, data, system)
-    return build_timeline(read_games(files, data, progress=progress), data.period, data.colours)
-
-
-def _refuse_model_keys(overrides: Sequence[str]) -> None:
-    document = override(Document(), overrides)
-    for path in sorted(document.overridden):
-        if path[0] not in ("data", "solver"):
-            raise ConfigError(
-                f"{dotted(path)} is not common to all systems",
-                where=document.where(path),
-                hint="write it into a config of its own: ttt config show NAME > mine.yaml",
-            )
-
-
-def _refuse_other_data(name: str, data: DataConfig, other: System) -> None:
-    for key in DataConfig.model_fields:
+    for key, other in product(DataConfig.model_fields, systems[1:]):
         if getattr(data, key) != getattr(other.config.data, key):
             raise ConfigError(
-                f"{name} and {other.name} differ in data.{key}, but are to predict the same games",
+                f"{systems[0].name} and {other.name} differ in data.{key}, but are to predict the same games",
                 hint=f"set it for all with -s data.{key}=...",
             )
+    return build_timeline(read_games(files, data, progress=progress), data.period, data.colours)

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.errors import ConfigError
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
 from ttt_cli.inference.draws import margin_for
@@ -108,13 +109,13 @@ class Simulated:
     """
 
     plan: Plan
-    date: NDArray[np.int32]
-    white: NDArray[np.int32]
-    black: NDArray[np.int32]
+    date: Ids
+    white: Ids
+    black: Ids
     outcome: NDArray[np.int8]
-    player: NDArray[np.int32]
-    year: NDArray[np.int32]
-    skill: NDArray[np.float64]
+    player: Ids
+    year: Ids
+    skill: Array
 
     @property
     def name_width(self) -> int:
@@ -174,13 +175,13 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     )
 
 
-def _year_shares(plan: Plan) -> NDArray[np.float64]:
+def _year_shares(plan: Plan) -> Array:
     exponent = plan.growth * np.arange(plan.years)
     share = np.exp(exponent - exponent.max())
     return np.asarray(share / share.sum())
 
 
-def _careers(plan: Plan, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _careers(plan: Plan, rng: np.random.Generator) -> tuple[Places, Places]:
     """Each player's first year (from 0, rising) and number of years."""
     entry = np.sort(rng.choice(plan.years, plan.players, p=_year_shares(plan)))
     entry[:2] = 0
@@ -188,9 +189,7 @@ def _careers(plan: Plan, rng: np.random.Generator) -> tuple[NDArray[np.int64], N
     return entry, length
 
 
-def _walks(
-    plan: Plan, start: NDArray[np.int64], length: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _walks(plan: Plan, start: Places, length: Places, rng: np.random.Generator) -> Array:
     """The skills of all players, one walk after the other."""
     step = rng.normal(0.0, plan.tau, int(length.sum()))
     step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
@@ -198,12 +197,12 @@ def _walks(
     return np.asarray(plan.prior_mean + total - np.repeat(total[start] - step[start], length))
 
 
-def _games_per_year(plan: Plan, active: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _games_per_year(plan: Plan, active: Places, rng: np.random.Generator) -> Places:
     share = np.where(active >= 2, _year_shares(plan), 0.0)
     return np.asarray(rng.multinomial(plan.games, share / share.sum()))
 
 
-def _dates(plan: Plan, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+def _dates(plan: Plan, counts: Places, rng: np.random.Generator) -> Ids:
     """Days since 1970-01-01, rising: uniform in each year, or its middle."""
     years = np.arange(plan.years + 1) + plan.first_year - 1970
     new_year = years.astype("datetime64[Y]").astype("datetime64[D]").astype(np.int32)
@@ -218,7 +217,7 @@ def _dates(plan: Plan, counts: NDArray[np.int64], rng: np.random.Generator) -> N
     return date
 
 
-def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+def _blocks(counts: Places) -> Iterator[tuple[int, int, int]]:
     """Year, first and last + 1 game, for pieces of at most _BLOCK games."""
     low = 0
     for t, count in enumerate(counts.tolist()):
@@ -230,8 +229,8 @@ def _blocks(counts: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
 
 
 def _pairs(
-    plan: Plan, cluster: NDArray[np.int64], activity: NDArray[np.float64], n: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    plan: Plan, cluster: Places, activity: Array, n: int, rng: np.random.Generator
+) -> tuple[Places, Places]:
     """Places of both opponents of n games among the active players, who are sorted by cluster; never the same.
 
     White is drawn in proportion to activity; Black likewise, White left out, within White's cluster or from all.
@@ -252,16 +251,16 @@ def _pairs(
 
 
 def _place(
-    bound: NDArray[np.float64],
-    point: NDArray[np.float64],
-    left: NDArray[np.int64] | int,
-    right: NDArray[np.int64] | int,
-) -> NDArray[np.int64]:
+    bound: Array,
+    point: Array,
+    left: Places | int,
+    right: Places | int,
+) -> Places:
     """The interval of each point between the bounds, kept within [left, right)."""
     return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)
 
 
-def _outcomes(plan: Plan, skill: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int8]:
+def _outcomes(plan: Plan, skill: Array, rng: np.random.Generator) -> NDArray[np.int8]:
     difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(skill))
     difference += skill + plan.white_advantage
     return np.where(difference > plan.margin, WIN, np.where(difference < -plan.margin, LOSS, DRAW)).astype(

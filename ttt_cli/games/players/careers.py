@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Places
 from ttt_cli.games.records import years_of
 from ttt_cli.games.table import Games
 
@@ -35,9 +35,9 @@ class Careers:
     """The careers of all players of games: rows and the years of the first and the last, shape (players,)."""
 
     names: tuple[str, ...]
-    games: NDArray[np.int64]
-    first: NDArray[np.int32]
-    last: NDArray[np.int32]
+    games: Places
+    first: Ids
+    last: Ids
 
     def __getitem__(self, player: int) -> Career:
         counts = (int(column[player]) for column in (self.games, self.first, self.last))

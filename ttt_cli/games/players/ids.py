@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Places
 from ttt_cli.reading.column import Codes
 
-Ids = NDArray[np.int32]
 _NO_ID: Final = frozenset({"", "0", "-", "?", "none", "null", "n/a"})
 
 
@@ -44,9 +43,7 @@ def join_ids(
     return shown, home, joined[0], joined[1]
 
 
-def _pairs(
-    sides: list[tuple[Ids, NDArray[np.int64]]], n_ids: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _pairs(sides: list[tuple[Ids, Places]], n_ids: int) -> tuple[Places, Places, Places]:
     """Names that go with ids: the number of the name, of the id, and how often they do."""
     keys, counts = [], []
     for side, ids in sides:

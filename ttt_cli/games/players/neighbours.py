@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask
+
 _ASCII: Final = 128
 _FEW: Final = 1_000  # names that are looked at one by one in the time that a table of characters takes
 _AT_ONCE: Final = 1 << 16  # names, for the sake of memory
@@ -33,7 +35,7 @@ class Neighbours:
         return np.concatenate([start + self._found(names[start : start + _AT_ONCE]) for start in starts])
 
     @cached_property
-    def _table(self) -> NDArray[np.bool_]:
+    def _table(self) -> Mask:
         """Whether the pattern matches, by both characters."""
         letters = list(map(chr, range(_ASCII)))
         return np.array([bool(self._pattern.search(one + other)) for one in letters for other in letters])

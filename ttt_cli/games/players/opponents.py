@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask, Places
 from ttt_cli.games.players.keys import name_keys
 from ttt_cli.games.table import Games
 
-Pairs = NDArray[np.int64]
+Pairs = Places
 
 
-def have_met(games: Games, pairs: Pairs) -> NDArray[np.bool_]:
+def have_met(games: Games, pairs: Pairs) -> Mask:
     """Whether the players of pairs, shape (pairs, 2), played each other."""
     n = np.int64(len(games.players))
     concerned = np.zeros(n, np.bool_)
@@ -23,7 +23,7 @@ def have_met(games: Games, pairs: Pairs) -> NDArray[np.bool_]:
     return np.isin(_pair_key(pairs[:, 0], pairs[:, 1], n), _pair_key(white, black, n))
 
 
-def shared_opponents(games: Games, pairs: Pairs) -> NDArray[np.int64]:
+def shared_opponents(games: Games, pairs: Pairs) -> Places:
     """How many opponents both players of pairs, shape (pairs, 2), have, told by surname and initial alone."""
     if not len(pairs):
         return np.zeros(0, np.int64)
@@ -54,7 +54,7 @@ def _pair_key(one: Pairs, other: Pairs, n: np.int64) -> Pairs:
     return np.minimum(one, other) * n + np.maximum(one, other)
 
 
-def _short_names(players: Sequence[str]) -> NDArray[np.int64]:
+def _short_names(players: Sequence[str]) -> Places:
     """A number for the surname and initial of each player."""
     numbers: dict[str, int] = {}
     short = [surname + given[:2] for surname, given in map(_cut, name_keys(players))]

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids
+
 Hashes = NDArray[np.uint64]
 
 _BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse among numbers of 64 bits
@@ -39,7 +41,7 @@ def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield from map(tuple, np.unique(np.concatenate(found), axis=0).tolist())
 
 
-def _rests(words: Sequence[str]) -> tuple[Hashes, NDArray[np.int32]]:
+def _rests(words: Sequence[str]) -> tuple[Hashes, Ids]:
     """Hashes of the rests of all words, and the number of the word that each is of."""
     length = np.fromiter(map(len, words), np.int32, len(words))
     hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]

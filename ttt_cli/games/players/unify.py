@@ -10,6 +10,7 @@ from operator import eq
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Places
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
 from ttt_cli.games.dictionaries import NameDictionary
@@ -19,7 +20,6 @@ from ttt_cli.games.players.keys import comma_keys, name_key, name_keys
 from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.growable import counts_of, spread
 
-Ids = NDArray[np.int32]
 NOBODY = -1
 
 
@@ -73,7 +73,7 @@ class _Groups:
     """Spellings of one name: `number`, shape (spellings,), tells the group of each, `names` those of the groups."""
 
     def __init__(
-        self, dictionary: NameDictionary, counts: NDArray[np.int64], matching: NameMatching, aliases: Aliases
+        self, dictionary: NameDictionary, counts: Places, matching: NameMatching, aliases: Aliases
     ) -> None:
         self._matching: NameMatching = matching
         self._aliases = aliases

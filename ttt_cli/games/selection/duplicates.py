@@ -20,14 +20,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Mask, Places
 from ttt_cli.folding import fold
 from ttt_cli.games.records import Records
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
 from ttt_cli.reading.column import Column, Dictionary
 from ttt_cli.reading.growable import spread, spread_some
 
-Rows = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+Rows = Places
 _AT_ONCE: Final = 1 << 20  # rows looked up at a time, for the sake of memory
 _ZEROS: Final = re.compile(r"\b0+(?=\d)")
 
@@ -43,7 +43,7 @@ class Duplicates:
         return len(self.row)
 
 
-def find_duplicates(records: Records, among: NDArray[np.bool_] | None = None) -> Duplicates:
+def find_duplicates(records: Records, among: Mask | None = None) -> Duplicates:
     """The records that repeat others, of those that are used (or of `among`).
 
     Of records of one game, the one with moves, then the most exactly dated, then the first is the original.
@@ -62,7 +62,7 @@ def find_duplicates(records: Records, among: NDArray[np.bool_] | None = None) ->
     return Duplicates(*(column[np.argsort(found.row)] for column in (found.row, found.original)))
 
 
-def _candidates(records: Records, used: NDArray[np.bool_], round_: NDArray[np.int32]) -> Rows:
+def _candidates(records: Records, used: Mask, round_: Ids) -> Rows:
     """Rows of single games, with moves or a round, whose players met with the same colours and result more than once
     in the year. `round_` numbers the rounds of the distinct texts, 0 where none is known.
     """
@@ -83,14 +83,14 @@ def _candidates(records: Records, used: NDArray[np.bool_], round_: NDArray[np.in
     return np.concatenate(parts)
 
 
-def _meeting(records: Records, rows: Rows) -> NDArray[np.int64]:
+def _meeting(records: Records, rows: Rows) -> Places:
     """A number for White, Black, result and year together."""
     outcome = np.argmax(records.tally, axis=1)[records.result.codes[rows]]
     pair = records.white[rows].astype(np.int64) * len(records.players) + records.black[rows]
     return np.asarray((pair * 3 + outcome) * 10_000 + records.year[rows], np.int64)
 
 
-def _by_round(records: Records, rows: Rows, round_: NDArray[np.int32]) -> Duplicates:
+def _by_round(records: Records, rows: Rows, round_: Ids) -> Duplicates:
     """Records without moves that repeat one of the same round, by the full date or else by the event.
 
     `round_` numbers the rounds of `rows`, 0 where none is known.
@@ -162,7 +162,7 @@ def _joined(one: Duplicates, other: Duplicates) -> Duplicates:
     return Duplicates(row, original)
 
 
-def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> NDArray[np.int32]:
+def _key_numbers(texts: Column[str], key: Callable[[str], str]) -> Ids:
     """Numbers of the keys of the distinct texts; 0 where the key is empty."""
     return Dictionary("").ids(key(text) for text in texts.values)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids
 from ttt_cli.games.records import years_of
 from ttt_cli.games.table import Games
 
-Labels = NDArray[np.int32]
+Labels = Ids
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Groups:
         )
 
 
-def label_groups(white: NDArray[np.int32], black: NDArray[np.int32], n_players: int) -> Labels:
+def label_groups(white: Ids, black: Ids, n_players: int) -> Labels:
     """The group of each player, shape (n_players,), numbered from 0 by the number of players, then of games.
 
     Players without games are groups of their own, the last ones. Takes time nearly linear in games and players.

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask
 from ttt_cli.config.selection import pattern_of
 from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import is_even
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection.event_sets import names_set, variant_is
 from ttt_cli.reading.column import Column
-
-Mask = NDArray[np.bool_]
 
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask
 from ttt_cli.config.selection import pattern_of
 from ttt_cli.errors import ConfigError, nearest
 from ttt_cli.folding import fold_surname
@@ -14,7 +14,7 @@ from ttt_cli.games.players.keys import comma_keys, name_key
 from ttt_cli.games.players.names import clean_name
 
 
-def matching_players(players: Sequence[str], texts: Sequence[str]) -> NDArray[np.bool_]:
+def matching_players(players: Sequence[str], texts: Sequence[str]) -> Mask:
     """Which players are meant, shape (players,).
 
     A text is a name in any of its spellings (`First Last` too), a surname, which means all who have it, or a /pattern/.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import year_range
 from ttt_cli.games.players.not_one_person import teams_and_engines
@@ -27,8 +28,6 @@ from ttt_cli.reading.batches import (
     REJECT_CODE,
     TEAM,
 )
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Places
 from ttt_cli.games.records import years_of
 from ttt_cli.games.selection.groups import label_groups
 from ttt_cli.games.table import Games
-
-Ids = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class _Pairs:
 
     one: Ids
     other: Ids
-    games: NDArray[np.int64]
+    games: Places
     first: NDArray[np.int16]
     last: NDArray[np.int16]
 
@@ -156,7 +155,7 @@ def _pairs(games: Games) -> _Pairs:
     return _Pairs(one, other, ends - starts + 1, year[order[starts]], year[order[ends]])
 
 
-def _neighbours(pairs: _Pairs, n: int) -> tuple[NDArray[np.int64], Ids]:
+def _neighbours(pairs: _Pairs, n: int) -> tuple[Places, Ids]:
     """Starts, shape (n + 1,), and neighbours of all players."""
     near = np.concatenate([pairs.one, pairs.other])
     far = np.concatenate([pairs.other, pairs.one])
@@ -168,8 +167,8 @@ def _neighbours(pairs: _Pairs, n: int) -> tuple[NDArray[np.int64], Ids]:
 class _Hanging:
     """What ties the subtree below each player to its parent alone, shape (players,)."""
 
-    games: NDArray[np.int64]
-    opponents: NDArray[np.int64]
+    games: Places
+    opponents: Places
     first: NDArray[np.int16]
     last: NDArray[np.int16]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.errors import ConfigError, nearest
 from ttt_cli.timeline import Timeline
 
 
-def anchored_rating(
-    anchor: str, timeline: Timeline, rating: NDArray[np.float64]
-) -> tuple[float, float] | None:
+def anchored_rating(anchor: str, timeline: Timeline, rating: Array) -> tuple[float, float] | None:
     """The points that an anchor gives, and those that its node has in `rating` (nodes,; NaN: none).
 
     None when the timeline ends before the anchor or nothing is known of it there. Raises ConfigError when nobody has

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.timeline import Timeline
 
-Array = NDArray[np.float64]
 Draws = Literal["halves", "margin"]
 
 
@@ -23,8 +23,8 @@ class Comparisons:
     White and -1 where `second` had, 0 where nobody knows: the slope of the difference in White's advantage.
     """
 
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
+    first: Ids
+    second: Ids
     shift: Array
     won: Array
     lost: Array
@@ -34,16 +34,16 @@ class Comparisons:
         return len(self.first)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Array, Array, Array]:
+    def arrays(self) -> tuple[Ids, Ids, Array, Array, Array]:
         """The columns in the order in which kernels take them."""
         return self.first, self.second, self.shift, self.won, self.lost
 
-    def among(self, place: NDArray[np.int32]) -> Comparisons:
+    def among(self, place: Ids) -> Comparisons:
         """Those between nodes that have a place (not below 0), these renumbered by it."""
         here = self.where((place[self.first] >= 0) & (place[self.second] >= 0))
         return replace(here, first=place[here.first], second=place[here.second])
 
-    def where(self, kept: NDArray[np.bool_]) -> Comparisons:
+    def where(self, kept: Mask) -> Comparisons:
         """The rows of a mask (rows,)."""
         return Comparisons(
             first=self.first[kept],

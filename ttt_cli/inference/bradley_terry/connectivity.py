@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids
 from ttt_cli.games.table import LOSS, WIN
 from ttt_cli.timeline import Timeline
 
 
-def rated_groups(timeline: Timeline) -> NDArray[np.int32]:
+def rated_groups(timeline: Timeline) -> Ids:
     """The group of each player, largest first from 0, and -1 for those whom no maximum rates; shape (players,).
 
     In a group a chain of points, each scored against the next, leads from every player to every other. Players without

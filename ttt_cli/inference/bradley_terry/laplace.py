@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
 from ttt_cli.inference.bradley_terry.information import Information
 from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.timeline import Timeline
 
-Array = NDArray[np.float64]
 POINTS: Final = (
     32  # of the quadrature over a difference: probabilities are right to 1e-4 up to a sd of 600 points
 )

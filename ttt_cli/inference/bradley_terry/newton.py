@@ -12,16 +12,13 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids
 from ttt_cli.fitted import Status
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
 from ttt_cli.inference.bradley_terry.information import Information, Pattern
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.solver import OnSweep
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
 ROUGH: Final = 0.1  # points: with a tolerance of more slopes may be what they are,
@@ -47,7 +44,7 @@ class Posterior:
     """
 
     def __init__(
-        self, comparisons: Comparisons, margin: float, previous: Ints, following: Ints, histories: Histories
+        self, comparisons: Comparisons, margin: float, previous: Ids, following: Ids, histories: Histories
     ) -> None:
         from ttt_cli.kernels.bradley_terry import likelihood as bradley_terry
         from ttt_cli.kernels.bradley_terry import newton
@@ -103,7 +100,7 @@ class Posterior:
         return Information(self.pattern, np.append(self.coupling, link_precision), diagonal)
 
     @property
-    def _links(self) -> tuple[Ints, Ints]:
+    def _links(self) -> tuple[Ids, Ids]:
         """The nodes that have one before, and those before."""
         later = np.flatnonzero(self.previous >= 0).astype(np.int32)
         return later, self.previous[later]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
 from ttt_cli.inference.bradley_terry.connectivity import rated_groups
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -23,12 +20,12 @@ class PlayerYears:
     inside the group.
     """
 
-    nodes: Ints
-    place: Ints
-    previous: Ints
-    following: Ints
-    group: Ints
-    active: NDArray[np.bool_]
+    nodes: Ids
+    place: Ids
+    previous: Ids
+    following: Ids
+    group: Ids
+    active: Mask
 
     @classmethod
     def of(cls, timeline: Timeline) -> PlayerYears:
@@ -54,7 +51,7 @@ class PlayerYears:
         here = comparisons.among(self.place)
         return here.where(self.group[here.first] == self.group[here.second])
 
-    def firsts(self) -> NDArray[np.int64]:
+    def firsts(self) -> Places:
         """The first node of every group."""
         return np.unique(self.group, return_index=True)[1]
 
@@ -104,5 +101,5 @@ class PlayerYears:
             )
         return tuple(notes)
 
-    def _sums(self, values: Array | NDArray[np.bool_]) -> Array:
+    def _sums(self, values: Array | Mask) -> Array:
         return np.bincount(self.group, values, minlength=1).astype(np.float64)

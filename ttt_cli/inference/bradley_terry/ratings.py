@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.timeline import Timeline
 
-Array = NDArray[np.float64]
 Deviations = Annotated[
     Literal["exact", "own"],
     Field(description="exact, or own: opponents taken as known, which is quicker and too sure"),

@@ -6,8 +6,8 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.bradley_terry.comparisons import Draws, compare_games
 from ttt_cli.inference.bradley_terry.information import Information
@@ -17,8 +17,6 @@ from ttt_cli.inference.elo_unit import logistic_unit_growth
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.prior import Prior
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 
 class History:

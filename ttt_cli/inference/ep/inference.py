@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Mask
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
@@ -75,7 +75,7 @@ class Inference:
         self._moves = Moves(self._slices, self._messages.marginal)
         self._smooth()
 
-    def _of_variables(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _of_variables(self, nodes: Ids) -> Ids:
         """Nodes, or -1, as variables: of each quantity in turn."""
         every = [np.where(nodes < 0, -1, nodes + first) for first in self._firsts]
         return np.concatenate([np.empty(0), *every]).astype(np.int32)
@@ -88,7 +88,7 @@ class Inference:
             {"positivity": positivity} if len(positivity) else {}
         )
 
-    def _guess(self, start: Fit | None, first: NDArray[np.bool_]) -> None:
+    def _guess(self, start: Fit | None, first: Mask) -> None:
         """Give every game the sites that it would have if its players were as `start` believes.
 
         A pass backward in which no node has one after it and games have no weight, so that beliefs stay as they are.

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
 
-Vector = NDArray[np.float64]
+Vector = Array
 AddCouplings = Callable[[int, int, Vector, Vector], float]
 
 DELAY: Final = 4  # steps over which the part of the whole is estimated

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.errors import DataError
 from ttt_cli.kernels.ep.structures import Games
 from ttt_cli.timeline import Timeline
@@ -34,8 +35,8 @@ class MergedGames:
     """
 
     games: Games
-    balance: NDArray[np.float64]
-    handicap: NDArray[np.float64]
+    balance: Array
+    handicap: Array
     colours: bool
 
     def __len__(self) -> int:
@@ -78,7 +79,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     return MergedGames(Games(start, *pairs[:4]), pairs.balance, handicap, colours)
 
 
-def _compact(column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compact(column: Array) -> Array:
     """A column that may be written to; one entry of it where all are one."""
     return _own(column) if column.strides[0] or len(column) < 2 else column[:1].copy()
 
@@ -88,7 +89,7 @@ def _own(column: NDArray[Number]) -> NDArray[Number]:
     return column if column.flags.writeable else column.copy()
 
 
-def handicap_places(timeline: Timeline) -> tuple[NDArray[np.float64], NDArray[np.integer]]:
+def handicap_places(timeline: Timeline) -> tuple[Array, NDArray[np.integer]]:
     """The handicaps there are, Elo points, and the place of each game's among them, shape (games,).
 
     None is at place 0, and the handicap at place k is opposite to that at -k. Raises DataError when there are too many.

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.kernels.ep.structures import Part
 
 Result = TypeVar("Result")
@@ -34,9 +34,9 @@ class Slices:
 
     def __init__(
         self,
-        node_start: NDArray[np.int64],
-        game_start: NDArray[np.int64],
-        previous: NDArray[np.int32],
+        node_start: Places,
+        game_start: Places,
+        previous: Ids,
         threads: int | None = None,
     ) -> None:
         cuts = _cuts(game_start, min(threads or available_cores(), MOST))
@@ -58,7 +58,7 @@ class Slices:
 class Moves:
     """How far means and sds move from sweep to sweep; `marginal` (variables, 2) as in `kernels/ep/chains.py`."""
 
-    def __init__(self, slices: Slices, marginal: NDArray[np.float64]) -> None:
+    def __init__(self, slices: Slices, marginal: Array) -> None:
         from ttt_cli.kernels.ep import chains
 
         self._kernels, self._slices, self._marginal = chains, slices, marginal
@@ -126,7 +126,7 @@ def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]
     ]
 
 
-def crossing(previous: NDArray[np.int32], borders: Iterable[tuple[int, int, int]]) -> NDArray[np.int32]:
+def crossing(previous: Ids, borders: Iterable[tuple[int, int, int]]) -> Ids:
     """The variables from a border to before `end` whose one before is at `begin` or later but before the border.
 
     `borders` are (begin, border, end), in order.
@@ -148,7 +148,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
 
 
-def _cuts(game_start: NDArray[np.int64], threads: int) -> NDArray[np.int64]:
+def _cuts(game_start: Places, threads: int) -> Places:
     """The periods at which slices begin, and the end of the last."""
     games, periods = int(game_start[-1]), len(game_start) - 1
     count = max(1, min(threads, games // GAMES_EACH))

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.slices import Slices, crossing, side_by_side
 from ttt_cli.kernels.ep.structures import Chains, Messages, Way
 
-Vector = NDArray[np.float64]
+Vector = Array
 Result = TypeVar("Result")
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Mask
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.prior import Prior
-
-Array = NDArray[np.float64]
 
 
 def sites_name(colours: bool) -> str:
@@ -30,7 +28,7 @@ def tells_of(start: Fit | None, nodes: int) -> bool:
     return start is not None and len(start.mean) == nodes
 
 
-def believed(start: Fit | None, chain: str, prior: Prior, first: NDArray[np.bool_]) -> Array:
+def believed(start: Fit | None, chain: str, prior: Prior, first: Mask) -> Array:
     """Beliefs about a quantity as messages, shape (nodes, 2): precision, and precision times mean from the origin.
 
     `first` are the first nodes of players. Beliefs are a newcomer's where `start` has no such chain or its mean is no

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status, by_player
 from ttt_cli.inference.elo_unit import normal_unit
@@ -17,8 +17,6 @@ from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 NEGLIGIBLE: Final = 1e-8  # a game of less weight for both players is dropped
 ROUNDING: Final = 1e-13  # moves below this share of the prior sd are rounding

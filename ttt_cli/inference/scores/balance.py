@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Members = NDArray[np.int32]
+from ttt_cli.arrays import Array, Ids
+
+Members = Ids
 
 
 @dataclass(frozen=True)

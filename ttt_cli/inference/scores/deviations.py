@@ -6,15 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.histories import Filter
 from ttt_cli.inference.outcome import ELO_SCALE, log_score, logistic_probabilities
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 
 class DeviationParams(ExpectedParams):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from ttt_cli.arrays import Array
 from ttt_cli.histories import Filter
 from ttt_cli.inference.params import ExpectedParams, PriorMean
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.timeline import Timeline
 
-Array = NDArray[np.float64]
 Expectation = Annotated[
     Literal["logistic", "normal"],
     Field(description="how a rating difference becomes an expected score in the update"),

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, Final, Protocol, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Array, Mask
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
@@ -17,8 +17,6 @@ from ttt_cli.inference.params import Params
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.scores.structures import Games, Piece
 from ttt_cli.timeline import Timeline
-
-Array = NDArray[np.float64]
 
 ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
 
@@ -93,7 +91,7 @@ def whole_periods(timeline: Timeline) -> Iterator[Piece]:
         yield Piece(False, timeline.node_start[part].copy(), start[part].copy())
 
 
-def _cuts(weight: Array, joined: NDArray[np.bool_], steps: int) -> list[int]:
+def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
     """Where pieces of about so many updates begin, and the end."""
     from ttt_cli.kernels.scores.matches import GROWTH, SINGLY
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.views.players.match import Match, match
 from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, stronger
-from ttt_cli.views.players.record import Played, games_of, record_rows, record_words, tally
+from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
 from ttt_cli.views.rankings.field import find_period
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
@@ -54,14 +53,16 @@ def versus_view(
     if games is not None:
         sides = run.scale.points(own), run.scale.points(their)
         facts.update(_match_facts(match(run.meta.model, run.meta.params, *sides, games)))
-    facts.update(_record_facts(played))
+    sums = tally(played)
+    facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
     title = (f"{first} against {second}", run_line(run))
     chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
     caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
     notes = (*(one.note for one in found if one.note), chosen_words, *caution)
-    return VersusView(report, record_rows(first, played, _record_title(first, second, played)), notes)
+    record = f"{first} against {second}: {record_words(sums) or 'no games'}"
+    return VersusView(report, record_rows(first, played, (record,)), notes)
 
 
 def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> tuple[tuple[int, int], str]:
@@ -119,12 +120,3 @@ def _match_facts(promised: Match) -> dict[str, Any]:
         low, high = promised.interval(level / 100)
         facts |= {f"match_low_{level}": low, f"match_high_{level}": high}
     return facts
-
-
-def _record_facts(played: Sequence[Played]) -> dict[str, Any]:
-    sums = tally(played)
-    return {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
-
-
-def _record_title(a: str, b: str, played: Sequence[Played]) -> tuple[str, ...]:
-    return (f"{a} against {b}: {record_words(tally(played)) or 'no games'}",)

@@ -11,9 +11,8 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ttt_cli.arrays import Array, Places
 
 _REACH: Final = 6.5  # sds: what lies further is below 1e-10
 _MATTERS: Final = 7.0  # sds: a player so far below the field's lowest maximum changes nothing
@@ -27,7 +26,7 @@ _TABLE_REACH: Final = 9
 _CHUNK: Final = 1 << 17  # numbers worked on at a time
 
 
-def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.int64]) -> Floats:
+def best_probabilities(mean: Array, sd: Array, chosen: Places) -> Array:
     """For each of the `chosen` (indices) the probability that nobody in the field is stronger.
 
     `mean`, `sd`: points, shape (players,). Absolute error below 1e-6; the probabilities of all players add up to 1.
@@ -49,7 +48,7 @@ def best_probabilities(mean: Floats, sd: Floats, chosen: NDArray[np.int64]) -> F
     return np.minimum(probabilities, 1.0)
 
 
-def _lowest(mean: Floats, sd: Floats) -> float:
+def _lowest(mean: Array, sd: Array) -> float:
     """A point below which the strongest of the field is with a probability of less than `_NEVER`."""
     least = float((mean - _REACH * sd).max())
     nearest = np.argpartition(-mean, min(_NEAR, len(mean)) - 1)[:_NEAR]
@@ -64,7 +63,7 @@ class _Field:
     The log of minus the log cdf of all but the nearest players is smooth: it is interpolated.
     """
 
-    def __init__(self, mean: Floats, sd: Floats, low: float, high: float) -> None:
+    def __init__(self, mean: Array, sd: Array, low: float, high: float) -> None:
         order = np.argsort((mean.max() - mean) / sd)
         near, far = order[:_NEAR], order[_NEAR:]
         self._mean, self._sd = mean[near], sd[near]
@@ -74,18 +73,18 @@ class _Field:
         if len(far) and self._end > low:
             from numpy.polynomial import Chebyshev
 
-            def exponent(x: Floats) -> Floats:
+            def exponent(x: Array) -> Array:
                 return np.log(-_log_cdfs(x, mean[far], sd[far]))
 
             self._smooth = Chebyshev.interpolate(exponent, _NODES, domain=[low, min(self._end, high)])
 
-    def steps(self, low: float, high: float) -> Floats:
+    def steps(self, low: float, high: float) -> Array:
         """Equal steps; the maximum of n equals is narrower than each of them by the root of 2 log n."""
         step = _FINENESS * float(self._sd.min()) / (1.0 + math.sqrt(2.0 * math.log(self._count + 1)))
-        steps: Floats = low + step * np.arange(max(math.ceil((high - low) / step), 1) + 1, dtype=np.float64)
+        steps: Array = low + step * np.arange(max(math.ceil((high - low) / step), 1) + 1, dtype=np.float64)
         return steps
 
-    def log_cdf(self, x: Floats) -> Floats:
+    def log_cdf(self, x: Array) -> Array:
         """log of the probability that the maximum is below x, shape of x."""
         total = _log_cdfs(x, self._mean, self._sd)
         if self._smooth is not None:
@@ -94,7 +93,7 @@ class _Field:
         return total
 
 
-def _log_cdfs(x: Floats, mean: Floats, sd: Floats) -> Floats:
+def _log_cdfs(x: Array, mean: Array, sd: Array) -> Array:
     """The sum of log Phi((x - mean) / sd) over all players, at every x."""
     total = np.zeros(len(x))
     rows = max(_CHUNK // len(x), 1)
@@ -104,19 +103,19 @@ def _log_cdfs(x: Floats, mean: Floats, sd: Floats) -> Floats:
     return total
 
 
-def log_cdf(z: Floats) -> Floats:
+def log_cdf(z: Array) -> Array:
     """log Phi(z) from a table with slopes and curvatures; relative error below 1e-7, constant beyond 9 sds."""
     value, slope, curvature = _table()
     cells = np.clip(z, -_TABLE_REACH, _TABLE_REACH) * _CELLS
     nearest = np.rint(cells)
     index = nearest.astype(np.intp) + _TABLE_REACH * _CELLS
     off = (cells - nearest) / _CELLS
-    result: Floats = value[index] + off * (slope[index] + off * curvature[index])
+    result: Array = value[index] + off * (slope[index] + off * curvature[index])
     return result
 
 
 @cache
-def _table() -> tuple[Floats, Floats, Floats]:
+def _table() -> tuple[Array, Array, Array]:
     """log Phi, its slope, and half its curvature on the table's points."""
     z = np.arange(-_TABLE_REACH * _CELLS, _TABLE_REACH * _CELLS + 1) / _CELLS
     tail = np.array([0.5 * math.erfc(x * math.sqrt(0.5)) for x in np.abs(z).tolist()])

@@ -46,8 +46,8 @@ def ranking(run: Run, at: str | None, limits: Eligible, number: int | None) -> R
         label, period = find_period(run, at)
         active, values = limits.active_at(run, period)
         query = _RANKING.format(active=active, counts=COUNTS, number="" if number is None else f"{number:d}")
-        top, means, sds, some, begun, *counts = run.query(query, [label, *values])[1][0]
-    others = reasons([*counts, begun - some])
+        top, means, sds, active_ones, begun, *counts = run.query(query, [label, *values])[1][0]
+    others = reasons([*counts, begun - active_ones])
     if not top:
         raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
     best = _best_probabilities(means, sds, top)
@@ -56,7 +56,9 @@ def ranking(run: Run, at: str | None, limits: Eligible, number: int | None) -> R
         for rank, (one, p) in enumerate(zip(top, best, strict=True), start=1)
     ]
     remark = () if best[0] is None else (INDEPENDENT,)
-    who = _eligible(len(means), limits), *([others] if others else [])
+    count, words = len(means), limits.words()
+    some = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
+    who = some, *([others] if others else [])
     columns = ("rank", "player", "period", "mean", "sd", "games", "p_best")
     title = (f"The best of {label}", *who, *remark, run_line(run))
     return Rows(columns, rows, title, DECIMALS, frozenset({"period"}))
@@ -70,7 +72,7 @@ def peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
     condition, values = limits.players()
     most = math.inf if limits.max_sd is None else limits.max_sd
     with run:
-        peak = _PEAKS.format(condition=condition, first=_first(number))
+        peak = _PEAKS.format(condition=condition, first="" if number is None else f" LIMIT {number:d}")
         _, found = run.query(peak, [*values, most, most, most])
         title = ("The highest peaks", *among(run, replace(limits, active=None)), run_line(run))
     rows = [(rank, *row) for rank, row in enumerate(found, start=1)]
@@ -142,12 +144,3 @@ def among(run: Run, limits: Eligible) -> tuple[str, ...]:
     return tuple(
         line for line in (limits.words() and f"eligible: {limits.words()}", limits.left_out(run)) if line
     )
-
-
-def _eligible(count: int, limits: Eligible) -> str:
-    words = limits.words()
-    return f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
-
-
-def _first(number: int | None) -> str:
-    return "" if number is None else f" LIMIT {number:d}"

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Places
 from ttt_cli.kernels.scanning.pgn import (
     LINE,
     NO_TAG,
@@ -41,8 +42,8 @@ _NOTES_AT_ONCE: Final = 1 << 13  # that are held back
 class _Rows(NamedTuple):
     """What the kernel fills."""
 
-    lines: NDArray[np.int64]
-    moves: NDArray[np.int64]
+    lines: Places
+    moves: Places
     codes: Ids  # (rows, columns)
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask, Places
 from ttt_cli.kernels.scanning.pgn_letters import (
     KEPT,
     KIND_BITS,
@@ -45,7 +46,7 @@ def main_line(text: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def hash_moves(lines: Sequence[bytes]) -> NDArray[np.int64]:
+def hash_moves(lines: Sequence[bytes]) -> Places:
     """The hashes of main lines without comments, shape (n,), 0 where there is no move (see `kernels.pgn_letters`)."""
     return np.concatenate([np.zeros(0, np.int64), *map(_hashes, _groups(lines))])
 
@@ -64,7 +65,7 @@ def _groups(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
         yield group
 
 
-def _hashes(lines: list[bytes]) -> NDArray[np.int64]:
+def _hashes(lines: list[bytes]) -> Places:
     data = np.frombuffer(b"\n".join([b"", *lines, b""]), np.uint8)
     places = np.flatnonzero(_kept(data))
     ends = np.cumsum([len(line) + 1 for line in lines])
@@ -78,11 +79,11 @@ def _hashes(lines: list[bytes]) -> NDArray[np.int64]:
     mixed ^= mixed >> np.uint64(32)
     order = np.arange(len(mixed)) - np.repeat(firsts[:-1], words)
     sums = np.cumsum(mixed.view(np.int64) * WEIGHTS[order & WEIGHTS_MASK])
-    until: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), sums])[firsts]
+    until: Places = np.concatenate([np.zeros(1, np.int64), sums])[firsts]
     return np.diff(until)
 
 
-def _kept(data: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _kept(data: NDArray[np.uint8]) -> Mask:
     """Which bytes are letters of moves; the first and the last byte are blanks."""
     kinds = KINDS[data].astype(np.uint16)
     context = (kinds[:-2] << KIND_BITS | kinds[1:-1]) << KIND_BITS | kinds[2:]

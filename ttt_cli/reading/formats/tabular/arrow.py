@@ -7,9 +7,9 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import csv
 
+from ttt_cli.arrays import Ids, Mask, Places
 from ttt_cli.processes import interruptible
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
@@ -22,9 +22,7 @@ BLOCK: Final = 1 << 21  # bytes whose lines are cut at once
 LINES: Final = 1 << 16  # the same in lines, each of which may be rejected
 MARK: Final = 0xEF  # begins the byte order mark, which pyarrow passes over
 
-Rows = tuple[
-    NDArray[np.int64], NDArray[np.int32]
-]  # lines, shape (n,), and codes of the used columns, (columns, n)
+Rows = tuple[Places, Ids]  # lines, shape (n,), and codes of the used columns, (columns, n)
 Fields = TypeVar("Fields")
 Form = tuple[pa.DataType, Callable[[pa.Array | None], Fields]]  # pyarrow's type, and what is made of a column
 
@@ -52,7 +50,7 @@ def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
 
 def cut(
     block: LineBlock,
-    chosen: NDArray[np.bool_],
+    chosen: Mask,
     delimiter: str,
     width: int,
     used: Sequence[int],
@@ -116,20 +114,20 @@ class Assembly:
             from ttt_cli.reading.interned import InternedStrings
 
             self._values = strings = InternedStrings()
-            self._ids: Callable[[ByteStrings], NDArray[np.int32]] = strings.ids
+            self._ids: Callable[[ByteStrings], Ids] = strings.ids
         else:
             dictionary = Dictionary(b"")
             self._values, self._ids = dictionary.values, dictionary.ids
         self.form: Form[Any] = PLAIN if large else CODED  # in which columns are numbered soonest
 
-    def codes(self, column: Column[bytes] | ByteStrings) -> NDArray[np.int32]:
+    def codes(self, column: Column[bytes] | ByteStrings) -> Ids:
         """The numbers of a column's strings in the file."""
         if isinstance(column, ByteStrings):
             return self._ids(column)
         assert isinstance(column.values, ByteStrings)
         return self._ids(column.values)[column.codes]
 
-    def fields(self, rows: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+    def fields(self, rows: Sequence[Sequence[str]]) -> Ids:
         """The numbers of the used fields of rows that were read line by line, shape (columns, rows)."""
         fields = [text.encode("utf-8", "surrogateescape") for row in rows for text in row]
         return self._ids(ByteStrings.of(fields)).reshape(len(rows), len(self._layout.used)).T

@@ -8,9 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ttt_cli.arrays import Ids
 from ttt_cli.errors import DataError
 from ttt_cli.reading.column import Column, Dictionary
 
@@ -47,7 +45,7 @@ class TextColumns:
         self.connection = connection
         self._dictionary = Dictionary[str]()
 
-    def codes(self, relation: str, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+    def codes(self, relation: str, texts: Sequence[str]) -> list[Ids]:
         """Each row's number for each of the SQL expressions `texts`, which are never NULL; rows keep their order."""
         run = self.connection.execute
         distinct = " UNION ".join(f"SELECT {text} AS word FROM {relation}" for text in texts)
@@ -58,7 +56,7 @@ class TextColumns:
         columns = run(f"SELECT {listed} FROM {relation}").fetchnumpy()
         return [numbers[columns[f"c{i}"]] for i in range(len(texts))]
 
-    def column(self, codes: NDArray[np.int32]) -> Column[str]:
+    def column(self, codes: Ids) -> Column[str]:
         """A column of these numbers."""
         return Column(codes, self._dictionary.values)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.arrays import Places
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.formats.tabular.layout import Layout
@@ -15,12 +15,12 @@ from ttt_cli.reading.values.results import match_result, match_scores
 
 Values = Sequence[Hashable]
 Parts = tuple[Hashable, ...]
-Pairs = NDArray[np.int64]
+Pairs = Places
 
 
 def make_batch(
     layout: Layout,
-    lines: Sequence[int] | NDArray[np.int64],
+    lines: Sequence[int] | Places,
     columns: Mapping[int, Values],
     rejects: Sequence[Note] = (),
 ) -> Batch:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Mask, Places
 from ttt_cli.reading.batches import DROPPED, TOO_LONG, Note
 from ttt_cli.reading.text import BLOCK
 
@@ -66,15 +67,15 @@ class LineBlock:
     def __len__(self) -> int:
         return len(self.ends)
 
-    def places(self, byte: int) -> NDArray[np.int64]:
+    def places(self, byte: int) -> Places:
         """Where a byte stands."""
         return np.flatnonzero(self.bytes == byte) if byte in self.data else np.zeros(0, np.int64)
 
-    def counts(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts(self, places: Places) -> Places:
         """How many of these places are in each line, shape (lines,)."""
         return np.diff(np.searchsorted(places, self.ends), prepend=0)
 
-    def lines_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lines_of(self, places: Places) -> Places:
         """The lines that these places are in."""
         return np.searchsorted(self.ends, places)
 
@@ -83,6 +84,6 @@ class LineBlock:
         bounds = zip(self.starts[lines].tolist(), self.ends[lines].tolist(), strict=True)
         return (self.data[start:end].decode("utf-8", "surrogateescape") for start, end in bounds)
 
-    def only(self, chosen: NDArray[np.bool_]) -> bytes:
+    def only(self, chosen: Mask) -> bytes:
         """The chosen lines, with their ends."""
         return self.data if chosen.all() else self.bytes[np.repeat(chosen, self.lengths + 1)].tobytes()

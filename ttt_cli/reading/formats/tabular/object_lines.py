@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Ids, Mask
 from ttt_cli.reading.batches import BAD_ROW, DROPPED, Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.arrow import CODED, MARK, Assembly, Rows, cut, lines_in
@@ -88,7 +89,7 @@ class ObjectReader:
         rejects, self._rejects = self._rejects, []
         yield from self._assembly.batch(parts, rejects)
 
-    def _alike(self, block: LineBlock) -> Iterator[NDArray[np.bool_]]:
+    def _alike(self, block: LineBlock) -> Iterator[Mask]:
         """Lines with equally many quotes and no escapes."""
         counts = block.counts(block.places(_QUOTE))
         counts[block.lines_of(block.places(_BACKSLASH))] = 0
@@ -98,7 +99,7 @@ class ObjectReader:
             if 0 < number <= _MOST_QUOTES:
                 yield counts == number
 
-    def _cut(self, block: LineBlock, alike: NDArray[np.bool_]) -> Rows:
+    def _cut(self, block: LineBlock, alike: Mask) -> Rows:
         """The lines among these that hold plain objects, and the codes of their fields."""
         lines = np.flatnonzero(alike)
         width = 1 + next(block.texts(lines[:1])).count('"')
@@ -128,7 +129,7 @@ class ObjectReader:
         between: Sequence[_Between],
         keys: Sequence[int],
         rows: NDArray[np.intp],
-    ) -> NDArray[np.int32]:
+    ) -> Ids:
         """The codes of the used fields of rows that have the same keys in the same columns."""
         names: dict[str, int] = {}
         for key in keys:  # of a key given twice the first value counts

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.arrays import Places
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in
 from ttt_cli.reading.formats.tabular.layout import Layout
@@ -77,7 +78,7 @@ class TableReader:
         self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
         yield from self._assembly.batch(parts, self._reader.take_rejects(), header=header)
 
-    def _plain(self, block: LineBlock) -> tuple[Mask, NDArray[np.int64]]:
+    def _plain(self, block: LineBlock) -> tuple[Mask, Places]:
         """Which lines hold a row as pyarrow and Python read it alike, and where the quotes of such lines stand.
 
         Fields in quotes begin and end with theirs, quotes in them are doubled, and no other field holds any.
@@ -94,7 +95,7 @@ class TableReader:
         plain[block.lines_of(opening[~apart])] = False
         return plain, quotes
 
-    def _widths(self, block: LineBlock, quotes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _widths(self, block: LineBlock, quotes: Places) -> Places:
         """How many fields plain lines have, shape (lines,)."""
         delimiters = block.places(ord(self._delimiter))
         return 1 + block.counts(delimiters[np.searchsorted(quotes, delimiters) % 2 == 0])
