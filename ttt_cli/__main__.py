@@ -1,7 +1,5 @@
 """`python -m ttt_cli`, and the command `ttt`."""
 
-from __future__ import annotations
-
 import sys
 
 

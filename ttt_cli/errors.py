@@ -1,7 +1,5 @@
 """What can go wrong, each with a message, a hint and an exit code (design: the command-line contract)."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

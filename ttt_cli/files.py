@@ -1,7 +1,5 @@
 """Files that appear whole or not at all, and stay: also when the disk fills or the power fails."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -4,8 +4,6 @@ A history has a skill in every period from the first game on; those without game
 chain has them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal

@@ -5,8 +5,6 @@ become their usual ASCII spelling, apostrophes vanish, and every other run of pu
 one blank: `Müller-Öst, O'Neil  J.` and `muller ost oneil j` are the same.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

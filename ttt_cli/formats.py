@@ -1,7 +1,5 @@
 """The input formats there are. A format is a module; nothing of it is imported before a file of that kind is read."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

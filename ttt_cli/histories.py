@@ -1,7 +1,5 @@
 """How a quantity of a player runs through time: at the periods with games, between them, and after the last."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

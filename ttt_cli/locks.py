@@ -1,7 +1,5 @@
 """Locks that end with the process that holds them: a file beside what is locked, gone when nobody holds it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

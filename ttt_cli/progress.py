@@ -1,7 +1,5 @@
 """How long work tells what it has done: a protocol; silence is the default."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the numbers of a player's quantities (skill, draw margin, ...) are called wherever they stand in columns."""
 
-from __future__ import annotations
-
 
 def chain_columns(chain: str) -> tuple[str, str]:
     """What mean and sd of a chain are called: `mean`, `sd` of the skill, else `draw_margin`, `draw_margin_sd`."""

@@ -1,7 +1,5 @@
 """Games added to those of a run: what of its config may change, and which files are refused."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import BinaryIO, Final

@@ -1,7 +1,5 @@
 """`ttt config`: show, check and describe configs."""
 
-from __future__ import annotations
-
 import click
 
 from ttt_cli.cli.options import config_option, set_option

@@ -1,7 +1,5 @@
 """`ttt export`: the tables of a run."""
 
-from __future__ import annotations
-
 import click
 
 from ttt_cli.cli.options import Asked, asking_options

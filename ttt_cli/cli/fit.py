@@ -1,7 +1,5 @@
 """`ttt fit`: games in, a run out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`ttt games`: what stands in files of games, and what became of it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """The command group: commands are loaded when called; errors become words and exit codes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """`ttt players`: who is in the run."""
 
-from __future__ import annotations
-
 import click
 
 from ttt_cli.cli.options import Asked, asking_options

@@ -1,7 +1,5 @@
 """`ttt plot`: figures made from a run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

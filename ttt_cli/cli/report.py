@@ -1,7 +1,5 @@
 """`ttt report`: one self-contained page of everything in a run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

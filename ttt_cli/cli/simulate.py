@@ -1,7 +1,5 @@
 """`ttt simulate`: an artificial history with known skills."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`ttt top`: the best players."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

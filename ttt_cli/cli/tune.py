@@ -1,7 +1,5 @@
 """`ttt tune`: the parameters that the games prefer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

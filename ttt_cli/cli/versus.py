@@ -1,7 +1,5 @@
 """`ttt versus`: two players against each other."""
 
-from __future__ import annotations
-
 import click
 
 from ttt_cli.cli.options import Asked, asking_options

@@ -1,7 +1,5 @@
 """Axes of a parameter grid from their short form on the command line."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

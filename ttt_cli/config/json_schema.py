@@ -1,7 +1,5 @@
 """The JSON Schema of a config, for editors that complete and check YAML."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where a config comes from: a file, a shipped config, standard input, and the overrides on top."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from importlib.resources import files

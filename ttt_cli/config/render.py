@@ -1,7 +1,5 @@
 """A resolved config as YAML that says what its keys mean, and that reads back as the same config."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The keys of a model belong to the model (`systems/<name>.py`); here they are carried as they were written.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator

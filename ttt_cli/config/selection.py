@@ -1,7 +1,5 @@
 """Which of the records are wanted: the `data.filter` section, and how its texts are read."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Values against a schema: what is wrong is said in the config's words, with its place and a hint."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

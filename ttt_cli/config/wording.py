@@ -1,7 +1,5 @@
 """Pydantic's findings in the words of a config."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

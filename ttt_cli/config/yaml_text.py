@@ -3,8 +3,6 @@
 YAML 1.2 core schema: `1e-3` is a number, `yes` and `1858-06-15` are text. Duplicate keys are errors.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

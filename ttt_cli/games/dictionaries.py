@@ -1,7 +1,5 @@
 """Distinct values of all files together, numbered: dates, names, results, and the further columns that are kept."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import starmap

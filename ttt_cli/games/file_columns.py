@@ -1,7 +1,5 @@
 """The columns of one file's records after those of another, in little memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

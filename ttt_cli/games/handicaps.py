@@ -3,8 +3,6 @@
 The points are the estimates of the Edo ratings (section on odds games, figures of December 2023).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """All files' records as one table, with the account of what became of every one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter

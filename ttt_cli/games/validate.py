@@ -1,7 +1,5 @@
 """Validating the records of a file: what each says, which can be games, and why the others cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """How much a record counts, and the odds that were given in it."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence

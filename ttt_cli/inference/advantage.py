@@ -1,7 +1,5 @@
 """White's advantage: given, or the one that the evidence prefers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ttt_cli.fitted import Fit

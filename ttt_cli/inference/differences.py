@@ -1,7 +1,5 @@
 """The gradient of a filter's evidence by differences: a pass costs so little that formulas are not worth it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 

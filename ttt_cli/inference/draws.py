@@ -1,7 +1,5 @@
 """Draw margins from the share of draws among games, where performances are Gaussian and where they are logistic."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from statistics import NormalDist

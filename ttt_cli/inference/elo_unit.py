@@ -5,8 +5,6 @@ advantage aside. With a draw margin m the expected score of a difference d is th
 distribution of the noise between two performances.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import Final

@@ -1,7 +1,5 @@
 """Who wins where performances are Gaussian, for numbers and arrays alike: nothing heavy is imported."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ loss L(-x - margin). Systems that predict a score rather than an outcome take fo
 expects the score L(d), so that what the system predicts stays as it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, Final

@@ -4,8 +4,6 @@ The one place where parameters become priors. A new prior is a class like `Rando
 parameters that it takes say so (`PlayParams.skill_prior`).
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop over sweeps: it owns the tolerance, the cap and the estimate of the error that remains."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

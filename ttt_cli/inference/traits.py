@@ -1,7 +1,5 @@
 """What a rating system declares of itself, so that nobody has to try it out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple

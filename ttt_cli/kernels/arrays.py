@@ -1,7 +1,5 @@
 """Arrays as kernels take them: contiguous, and written to unless they are `Fixed`; each with numba's word for it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

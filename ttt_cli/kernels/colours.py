@@ -6,8 +6,6 @@ v = p v1 + (1 - p) v2 and curvature -w with w = p w1 + (1 - p) w2 - p (1 - p) (v
 negative between them, once the advantage is larger than the spread of the difference.
 """
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.compile import inner

@@ -4,8 +4,6 @@ numba's own cache looks only at the file of the compiled function and misses edi
 so the cache folder is named by a digest of all kernel sources.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Callable, Iterator

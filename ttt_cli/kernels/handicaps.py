@@ -4,8 +4,6 @@ The low bits of a code are the outcome (see `colours`), the others a place in `h
 none. Few different handicaps were ever given, so a game needs no number of its own.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from ttt_cli.kernels.compile import inner

@@ -4,8 +4,6 @@ numba looks at every signed index whether it counts from the end of the array. I
 half of the time; an unsigned index it takes as it is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.kernels.compile import flat

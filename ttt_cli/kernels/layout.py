@@ -4,8 +4,6 @@ Games are sorted by period; `game_start[p]` to `game_start[p + 1]` belong to per
 proportion to the games, by counting.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Everything rests on the Mills ratio R(z) = Q(z) / phi(z), z >= 0, with Q the upper tail and phi the density.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The graph of players and pairs who met: what hangs on one player, and how groups grew together in time."""
 
-from __future__ import annotations
-
 from ttt_cli.kernels.compile import inner, kernel
 
 

@@ -5,8 +5,6 @@ returns (v, w, log normaliser) where the truncated d has mean t + v and variance
 (v and w of TrueSkill Through Time, section 3.1).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Archives of files, handed out member by member as they are unpacked; nothing is written to disk."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile

@@ -1,7 +1,5 @@
 """Bytes as they stand in files, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What kind of input a file is, by its first bytes and then its name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """Columns of whole numbers that grow, in few bytes."""
 
-from __future__ import annotations
-
 from typing import Any, Final, TypeVar
 
 import numpy as np

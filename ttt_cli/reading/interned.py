@@ -1,7 +1,5 @@
 """Distinct byte strings of a file, numbered by compiled code."""
 
-from __future__ import annotations
-
 from typing import Final, TypeVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Many sources read in order: here, or in several processes when that is quicker."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import deque

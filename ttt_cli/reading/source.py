@@ -1,7 +1,5 @@
 """One source of games, a file or an archive of files, read into records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import import_module

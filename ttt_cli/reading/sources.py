@@ -1,7 +1,5 @@
 """What users name as files: files, folders, patterns; and which files those stand for."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Inputs as blocks of bytes: opened by name or given, unpacked by their first bytes, counted and digested."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

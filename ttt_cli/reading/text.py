@@ -1,7 +1,5 @@
 """Blocks of bytes made plain: UTF-8 or bytes like it, LF line ends, no NULs, blocks of a useful size."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """Compressed bytes unpacked in bounded steps, whatever they claim to hold."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol

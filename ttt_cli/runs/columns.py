@@ -1,7 +1,5 @@
 """The tables of a run as arrays, with the ids and numbers that stand for names and labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

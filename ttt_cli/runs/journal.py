@@ -4,8 +4,6 @@ Readers may hold the run as long as they like meanwhile. A line is a JSON array:
 point's row. Lines of other runs, and those broken off, are passed over.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """Which run is meant: the one named, else `$TTT_RUN`, else the one here that was fitted last."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -5,8 +5,6 @@ order; the surname; all words typed are words of the name, where single letters 
 one surname give the one who has at least ten times the games of the others together, and a note names those.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """One writer at a time: the lock that every command which changes a run holds from reading it to replacing it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Chessmetrics: padded performance ratings of all players at once, from the games of the last years (Sonas 2005)."""
 
-from __future__ import annotations
-
 import math
 from typing import Final, Unpack
 

@@ -1,7 +1,5 @@
 """Elo's rating system: a rating moves by K times the residual of a score (TTT paper, section 1)."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Final, Literal
 

@@ -3,8 +3,6 @@
 Little is known of its details; what had to be decided is tagged "decision".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Unpack

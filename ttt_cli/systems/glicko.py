@@ -1,7 +1,5 @@
 """Glicko: ratings whose deviation says how much a period's games may move them (Glickman 1999)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Final

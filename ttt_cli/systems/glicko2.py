@@ -1,7 +1,5 @@
 """Glicko-2: Glicko with a volatility per player, which surprising results raise (Glickman 2013)."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The naive model: everybody is equal, and draws are as frequent as they were (TTT paper, section 4)."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

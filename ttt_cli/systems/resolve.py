@@ -1,7 +1,5 @@
 """From a config document to a model with its parameters, every default filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, get_args

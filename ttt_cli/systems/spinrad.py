@@ -1,7 +1,5 @@
 """Spinrad's method: Elo's update run forwards and backwards in time, again and again (Edo paper, "Time symmetry")."""
 
-from __future__ import annotations
-
 from typing import Final, Unpack
 
 import numpy as np

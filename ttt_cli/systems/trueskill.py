@@ -1,7 +1,5 @@
 """Vanilla TrueSkill: a filter that learns from each game once and never looks back (TTT paper, section 3.1)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Final, Literal

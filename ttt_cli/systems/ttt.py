@@ -5,8 +5,6 @@ Gaussian that the messages stand for (`kernels/ep/joint_means.py`). The fixed po
 few sweeps where messages alone take hundreds.
 """
 
-from __future__ import annotations
-
 from typing import Final, Unpack
 
 from ttt_cli.config.schema import SolverConfig

@@ -8,8 +8,6 @@ Departures: the pull is less than whole and centred, as otherwise levels run awa
 after each sweep, which leaves the fixed point as it is; nothing is learned from the schedule.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final, Unpack
 

@@ -4,8 +4,6 @@ Departures from the paper: draws are outcomes of their own, by the model of Rao 
 Newton's method on the whole system; deviations come from the inverse of the whole information.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any, Final, Unpack

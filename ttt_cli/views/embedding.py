@@ -1,7 +1,5 @@
 """Values for pages and figures, whatever names hold: nothing in them is taken for markup, script or no number."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -3,8 +3,6 @@
 As text for other programs, and as Parquet: numbers keep every digit; nothing is cut or wrapped.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

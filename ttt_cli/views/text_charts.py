@@ -1,7 +1,5 @@
 """Bars, sparklines and lines with their bands, drawn in characters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

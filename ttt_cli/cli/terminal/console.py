@@ -1,7 +1,5 @@
 """What commands say and show: data to standard output or a file, everything else to standard error."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """The three standard streams: what to do where they are closed, or can no longer be written to."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

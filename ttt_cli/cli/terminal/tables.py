@@ -1,7 +1,5 @@
 """Tables for the eye: rounded, aligned, as wide as the terminal and no wider."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The evidence over a grid of parameters (TTT paper, section 4 and figure 2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

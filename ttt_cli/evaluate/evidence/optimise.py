@@ -1,7 +1,5 @@
 """The maximum of a smooth function of a few coordinates, undefined in places, and the curvature there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

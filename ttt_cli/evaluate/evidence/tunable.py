@@ -1,7 +1,5 @@
 """Which parameters can be tuned, by the evidence or by predictions, between which bounds, in which coordinates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The parameters at which the evidence of a run's games is highest, and how well the games determine them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

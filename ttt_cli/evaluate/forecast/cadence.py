@@ -1,7 +1,5 @@
 """What many fits cost: how often smoothed systems are refitted where nobody says so, and with which parameters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

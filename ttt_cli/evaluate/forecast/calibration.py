@@ -1,7 +1,5 @@
 """Whether predicted probabilities and scores come true: games in bins of what was predicted."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Rating systems side by side: the same games predicted by each, period by period, from earlier ones only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a comparison has of its systems: their entries, those that were lost, and the bars while they are at work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ misjudges in all his games, so that two games count as dependent when they share
 M. Fafchamps, F. Gubert, The formation of risk sharing networks, J. Dev. Econ. 83, 2007).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

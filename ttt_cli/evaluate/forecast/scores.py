@@ -3,8 +3,6 @@
 Predict, score, then learn (Dawid 1984): `ttt_cli.evaluate.forecast.predict` makes the probabilities.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a comparison is made of: systems from configs, and the games of a run or of files as one timeline."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Artificial histories as files: the games as CSV or PGN, the true skills as CSV."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

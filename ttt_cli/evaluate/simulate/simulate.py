@@ -1,7 +1,5 @@
 """Artificial histories with known skills, drawn from the model itself, for calibration and benchmarks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields

@@ -5,8 +5,6 @@ One player a line, `main,synonym,synonym,...`, quoted as CSV where a name holds 
 that status: `"Anderssen, Adolf (offhand)","Anderssen, Adolf",status=casual`. Lines that begin with # are comments.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

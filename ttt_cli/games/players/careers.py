@@ -1,7 +1,5 @@
 """When players played, and names that may be two people's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Players known by an id (FIDE's, or any other) instead of their spelling."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """When two spellings are one name: keys that are equal for spellings of the same name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

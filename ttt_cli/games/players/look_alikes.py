@@ -1,7 +1,5 @@
 """Pairs of names that are alike, among any number of names, in bounded time."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Player names as they stand in files: what belongs to no name, and the names that are none."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

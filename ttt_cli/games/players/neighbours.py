@@ -1,7 +1,5 @@
 """Many names looked through at once, so that only few need a careful look one by one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Names that do not stand for one person: several players together, and computers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Against whom names played: whether two of them met, and how many opponents they have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

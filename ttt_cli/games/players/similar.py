@@ -1,7 +1,5 @@
 """Whether two names may be one person's: initials, given names left out, and slips of spelling."""
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 

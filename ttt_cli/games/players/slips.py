@@ -1,7 +1,5 @@
 """Words that may be one letter apart, found among very many by hashes of what is left without a letter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Suspicious names as an alias file that can be read back as it stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Names that may be one person's: suggestions, never applied by themselves."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Only what can hardly be a name is taken away: `Mrs.` and `Miss` stay, because th
 does `Dr` alone after a comma, which may be short for Dragoljub.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

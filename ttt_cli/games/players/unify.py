@@ -1,7 +1,5 @@
 """Who is who: the names in all files as players, by spelling, alias file and FIDE id."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, compress

@@ -10,8 +10,6 @@ Different moves are different games, and without moves or a round nothing is hel
 often in a year win often in it. Matches given by their score are never compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

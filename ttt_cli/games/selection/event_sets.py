@@ -4,8 +4,6 @@ Patterns are for folded texts (`ttt_cli.folding`) of event, site and round: lowe
 Matches by cable, telegraph, telephone or radio are not correspondence: they were played in one sitting.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Final

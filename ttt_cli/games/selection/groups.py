@@ -4,8 +4,6 @@ Skills of two players can be compared when a chain of games leads from one to th
 players and games are groups; levels of different groups have nothing to do with each other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Records by what their event, site, round and variant are called."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Players by name: as a filter names them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

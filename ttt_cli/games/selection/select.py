@@ -1,7 +1,5 @@
 """Which records are wanted: the filters of a config, one after the other, each counted as a reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

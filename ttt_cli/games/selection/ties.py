@@ -1,7 +1,5 @@
 """Weak ties: parts of a group that hang on one player by few games, and when large parts were joined."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

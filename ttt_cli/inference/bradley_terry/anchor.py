@@ -1,7 +1,5 @@
 """A rating that sets the scale: `NAME @ PERIOD = POINTS`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.arrays import Array

@@ -1,7 +1,5 @@
 """Which players Bradley-Terry can rate: those between whom points lead both ways (Ford 1957)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.arrays import Ids

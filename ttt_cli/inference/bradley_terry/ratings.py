@@ -1,7 +1,5 @@
 """What the Bradley-Terry systems share: how certain their ratings are, where to start, and what they predict."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

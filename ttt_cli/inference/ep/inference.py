@@ -1,7 +1,5 @@
 """Gaussian expectation propagation: one Gaussian per quantity of a node, found by sweeps over the timeline."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import partial

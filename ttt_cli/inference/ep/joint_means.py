@@ -1,7 +1,5 @@
 """Solving for joint means: conjugate gradients around the kernels of `kernels/ep/joint_means.py`."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable

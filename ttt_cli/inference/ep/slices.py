@@ -4,8 +4,6 @@ A node and its games are in one slice only, so that threads do not meet. There a
 goes through all at once, and what one slice says to the next arrives half a sweep later. The fixed point is the same.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ The early half hands on what it knows to the later, the late half to the earlier
 other. So two threads can work on what one would do forward and then backward, with the same result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Where a fit begins: at the sites of an earlier one, or near what is believed of the players."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.arrays import Array, Mask

@@ -1,7 +1,5 @@
 """Weighted EP period by period: the games that still count and their players' skills (`systems/weighted_ep.py`)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Ratings from weighted differences, by conjugate gradients: what pools that hang together by few games need."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Self
 

@@ -1,7 +1,5 @@
 """What the Glicko systems share: ratings with deviations, and what they predict of games."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

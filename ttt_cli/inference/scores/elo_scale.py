@@ -1,7 +1,5 @@
 """What systems with one number per player share: a rating at first, and outcomes by the difference alone."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the filters share: a fit in one pass, beliefs before a period's games, and games piece by piece."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from itertools import pairwise

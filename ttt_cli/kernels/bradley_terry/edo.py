@@ -1,7 +1,5 @@
 """Edo: hypothetical drawn matches between neighbouring years of one player (Edwards, "How Edo ratings work")."""
 
-from __future__ import annotations
-
 from ttt_cli.kernels.bradley_terry.likelihood import log_logistic, logistic
 from ttt_cli.kernels.compile import kernel
 

@@ -5,8 +5,6 @@ Without a margin a game scored s is s comparisons won and 1 - s lost. With one, 
 draw is one of each: the model of Rao and Kupper 1967, in which P(draw) = (exp(2 margin) - 1) P(win) P(loss).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

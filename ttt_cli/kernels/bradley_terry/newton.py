@@ -4,8 +4,6 @@ The matrix is A = diag(diagonal) + links - couplings. A link of precision k join
 the diagonal of both; `diagonal` holds everything else there, and a comparison has its -`coupling` beside it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.kernels.compile import inner, kernel

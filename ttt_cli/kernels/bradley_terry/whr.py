@@ -1,7 +1,5 @@
 """Whole-History Rating: the Wiener process and the virtual games of a player (Coulom 2008, sections 2.4 and 4.1)."""
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.arrays import Index, Vector

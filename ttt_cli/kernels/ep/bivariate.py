@@ -15,8 +15,6 @@ slope = sqrt((1 + rho) / (1 - rho)). Then, with the first derivative taken in `l
 half / slope +- spread slope, without cancellation as rho approaches -1.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -10,8 +10,6 @@ The exponent is -((half + spread)^2 + y^2) / 2 with y = half / w - spread w, so 
 falls to c = half / slope - spread slope at the end.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 

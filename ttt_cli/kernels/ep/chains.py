@@ -1,7 +1,5 @@
 """Messages along players' chains: between a variable and the ones before and after it (`kernels/ep/structures.py`)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -11,8 +11,6 @@ threads can share it. These kernels are the parts that do not depend on the form
 All memory is gone through once: this is what the time is spent on. z and A z may stand side by side in memory.
 """
 
-from __future__ import annotations
-
 from ttt_cli.kernels.arrays import Index, Strided, Vector
 from ttt_cli.kernels.compile import kernel
 from ttt_cli.kernels.ep.structures import Chains, Way

@@ -4,8 +4,6 @@ d = s_i - s_j + advantage + noise has mean `mean` and variance `var_d` + `noise`
 N(mean_i, var_i) and N(mean_j, var_j). Player i wins when x2 < 0, loses when x1 < 0, and draws when both are positive.
 """
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.colours import UNKNOWN, first_share, log_average

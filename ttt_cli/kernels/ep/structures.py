@@ -4,8 +4,6 @@ A variable is a quantity of a node: all skills, nodes 0 to n - 1, then, in TTT-D
 Gaussian message is a row (precision, precision times mean). Means are counted from an origin for each quantity.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ttt_cli.kernels.arrays import Codes, Index, IndexRows, Places, Rows, Vector

@@ -3,8 +3,6 @@
 Arrays as in `structures`, messages along the chains as in `chains`.
 """
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector

@@ -5,8 +5,6 @@ d = s_i - s_j + advantage + noise, the first player i wins when x2 = e_j - d < 0
 when both are positive.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ A game is a Gaussian on x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j, without t
 positive stand beside the games as they are. Arrays as in `structures`.
 """
 
-from __future__ import annotations
-
 from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.ep.structures import Games, Messages, Part, Sites

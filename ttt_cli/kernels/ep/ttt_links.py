@@ -4,8 +4,6 @@ A game between nodes i and j is a link: s_i - s_j = y with precision q; its scor
 of two nodes is w q for games of weight w. Arrays as in `structures`.
 """
 
-from __future__ import annotations
-
 from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
 from ttt_cli.kernels.compile import kernel
 from ttt_cli.kernels.ep.structures import Games, Messages, Part, Sites

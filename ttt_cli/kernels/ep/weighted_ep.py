@@ -6,8 +6,6 @@ the power of the weight, is put back. A Gaussian is a pair (precision, precision
 prior mean. Over their n players `marginal` (n, 2) is the pseudo-posterior, `level` (n,) the prior means.
 """
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector

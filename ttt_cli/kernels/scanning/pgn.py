@@ -1,7 +1,5 @@
 """PGN games as rows of numbers, straight from bytes: the common layouts; others are left to a slow path."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which PGN tags are read, by number; shared by all scanners."""
 
-from __future__ import annotations
-
 from typing import Final
 
 # The first are columns of the records as well; from FEN and SetUp follows whether a game is set up.

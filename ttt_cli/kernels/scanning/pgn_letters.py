@@ -12,8 +12,6 @@ the k-th of 4096 random weights (which then repeat), modulo 2^64: multilinear ha
 agree with a probability of about 2^-60.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Final
 

@@ -5,8 +5,6 @@ A mark is a sum of bits, so that eight bytes are asked by one comparison. LETTER
 end the value of a tag, NAME_END on what is no part of its name.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The movetext of a PGN game: where it ends, which result it ends with, and a hash of its main line."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tag section of a PGN game, as long as it is written as the standard has it, one tag a line."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

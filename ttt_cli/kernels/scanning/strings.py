@@ -5,8 +5,6 @@ hash of a string and, as the lower half, its number; there is a power of two of 
 is room.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -10,8 +10,6 @@ d - n = n * far / (n + near), so conjugate gradients solve it, and residuals bou
 its row's excess, no x is further than tol from the solution.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.kernels.arrays import Index, Vector

@@ -5,8 +5,6 @@ difference, on Elo's scale; outcomes have the probabilities of `ttt_cli.inferenc
 unknown both are averages over the two colourings of White's advantage.
 """
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.arrays import Index, Vector

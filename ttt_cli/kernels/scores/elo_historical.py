@@ -1,7 +1,5 @@
 """What Elo's historical method computes most: steps towards the ratings of a group, and curves through ratings."""
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.compile import kernel

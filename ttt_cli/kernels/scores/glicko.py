@@ -1,7 +1,5 @@
 """Glicko: ratings with deviations, renewed once for all games of a period (Glickman 1999; his note, step 2)."""
 
-from __future__ import annotations
-
 import math
 
 from ttt_cli.kernels.arrays import Index, Vector

@@ -1,7 +1,5 @@
 """Glicko-2: Glicko with a volatility per player, by which the deviation grows (Glickman 2013, steps 2 to 8)."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ one by one; then ever larger shares of it at once, each `GROWTH` of what was pla
 changes from one game to the next.
 """
 
-from __future__ import annotations
-
 from ttt_cli.kernels.compile import inner
 
 SINGLY = 1000.0

@@ -1,7 +1,5 @@
 """One run of Elo's update through all games, forwards or backwards in time, for Spinrad's method."""
 
-from __future__ import annotations
-
 from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import kernel
 from ttt_cli.kernels.scores.elo import amounts, sum_of_residuals

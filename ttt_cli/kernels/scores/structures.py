@@ -1,7 +1,5 @@
 """The arrays of systems that take games in order, by what they belong to."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ttt_cli.kernels.arrays import Flags, Index, Outcomes, Places, Vector

@@ -1,7 +1,5 @@
 """Vanilla TrueSkill: Gaussian density filtering, one game after the other (TTT paper, section 3.1)."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Dates of games: whatever is known of year, month and day, as a day number with its precision."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date

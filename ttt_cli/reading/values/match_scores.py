@@ -1,7 +1,5 @@
 """What a result says about a number of games: one game, or a match of which only the score is known."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Hashable

@@ -4,8 +4,6 @@ A column is decided as a whole: `1` is a win where wins, draws and losses are 1,
 they are 2, 1 and 0. So results are read from counts of distinct values, once per file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar

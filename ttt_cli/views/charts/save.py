@@ -1,7 +1,5 @@
 """Figures as files: PNG, SVG, PDF, or a page that works offline."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A match of several games between two players whose strengths are uncertain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

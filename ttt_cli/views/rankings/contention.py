@@ -4,8 +4,6 @@ P(i is best) is the integral of i's density times the product of the others' cdf
 the narrowest posterior that matters: for Gaussians such steps converge faster than any power.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A hash of the moves of a game: the same for the same main line, however it is written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The movetext of a PGN game: where it ends and which result it ends with. Moves themselves are not checked."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Games written exactly as the standard has it, which is most of them: read with few steps."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple

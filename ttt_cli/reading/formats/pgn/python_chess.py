@@ -4,8 +4,6 @@ It loses players where no blank line separates moves from the next game; it serv
 files. Moves are skipped, so their hashes are not known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple, TextIO, cast

@@ -1,7 +1,5 @@
 """PGN files: by which reader."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ttt_cli.config.schema import DataConfig

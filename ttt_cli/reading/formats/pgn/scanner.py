@@ -3,8 +3,6 @@
 It is fed blocks and keeps no more than the game under way. Moves are skipped, not checked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

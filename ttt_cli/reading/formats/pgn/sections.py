@@ -6,8 +6,6 @@ by the only way to cut them, at blank lines or else anywhere, into games that na
 Where there are several ways, nobody can tell, and the games are rejected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Lines cut into dictionary-encoded columns by pyarrow, and the rows of a block put together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 

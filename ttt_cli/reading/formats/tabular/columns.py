@@ -1,7 +1,5 @@
 """Columns of a table put together as a batch of records, by its layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """Tables of games (CSV, TSV and their like): how they are laid out."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """What headers of tables call the columns that are used."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Games as JSON objects, one per line or in an array, as records; keys are the names of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final

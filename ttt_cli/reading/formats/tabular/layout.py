@@ -1,7 +1,5 @@
 """Which column of a table is which: by configured names, by a header's words, or by what stands in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """The lines of a table: whole ones from blocks of bytes, and where those of a block begin and end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """Rows of delimited tables: pyarrow cuts the plain ones, the reader of text all others, to exact lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Rows of a delimited table from its lines of text: fields, and what is no row."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from itertools import chain, islice
