@@ -10,7 +10,8 @@ import pytest
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.bradley_terry import information, newton
+from ttt_cli.inference.bradley_terry import newton
+from ttt_cli.inference.joint import factor
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
@@ -38,11 +39,10 @@ def test_any_start_leads_to_the_same(model, far):
 
 @pytest.mark.parametrize("model", ["edo", "whr"])
 def test_deviations_that_need_too_much_are_refused_before_the_first_step(model, monkeypatch):
-    monkeypatch.setattr(information, "LEAST_CORE", 0)
-    monkeypatch.setattr(information, "MOST_CORE", 0)
+    monkeypatch.setattr(factor, "MOST_FLOPS", 0.0)
     timeline = build_timeline(make_games([(1900, "a", "b", 2), (1900, "b", "a", 2)]))
     module = registry.load(model)
     assert module.fit(timeline, module.Params(deviations="own"), SolverConfig()).status.converged
     monkeypatch.setattr(newton.Posterior, "at", None)
-    with pytest.raises(ConfigError, match="dense matrix"):
+    with pytest.raises(ConfigError, match="exact deviations of 2 skills need a factor of 3 numbers"):
         module.fit(timeline, module.Params(), SolverConfig())

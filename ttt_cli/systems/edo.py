@@ -15,7 +15,6 @@ from pydantic import Field
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
 from ttt_cli.inference.bradley_terry.anchor import anchored_rating
@@ -24,6 +23,7 @@ from ttt_cli.inference.bradley_terry.newton import Posterior, maximise
 from ttt_cli.inference.bradley_terry.player_years import PlayerYears
 from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
 from ttt_cli.inference.draws import resolve_logistic_margin
+from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
 from ttt_cli.inference.solver import Given
@@ -35,7 +35,8 @@ NAME: Final = "edo"
 GROUND: Final = (
     1.0  # information, natural units, that holds a group's level while it is solved; it leaves no trace
 )
-MOST_WORK: Final = 1e13  # cubed rows of dense matrices, summed over fits: five minutes of two cores
+MOST_WORK: Final = 1e13  # operations, summed over fits: five minutes of two cores
+INVERSE: Final = 4.0  # times the operations of a factor: that and its inverse
 
 
 class Params(ExpectedParams):
@@ -136,11 +137,9 @@ def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, ob
     """
     if params.deviations == "own":
         return {}
-    try:
-        rows = float(_posterior(PlayerYears.of(timeline), timeline, params).pattern.core)
-    except ConfigError:
-        rows = np.inf
-    return {"deviations": "own"} if fits / 3.0 * rows**3 > MOST_WORK else {}
+    pattern = _posterior(PlayerYears.of(timeline), timeline, params).pattern
+    taken = affordable(pattern) and fits / 3.0 * INVERSE * pattern.flops <= MOST_WORK
+    return {} if taken else {"deviations": "own"}
 
 
 TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True, for_many_fits=for_many_fits)

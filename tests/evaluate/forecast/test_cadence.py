@@ -43,7 +43,9 @@ def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
     rows = [(1900 + k, f"p{k % 3}", "b", k % 2 * 2) for k in range(12)]
     laid_out = build_timeline(make_games(rows))
     system = System.of("mine", configure(model="edo"))
-    monkeypatch.setattr(edo, "_posterior", lambda *_: SimpleNamespace(pattern=SimpleNamespace(core=100)))
+    monkeypatch.setattr(
+        edo, "_posterior", lambda *_: SimpleNamespace(pattern=SimpleNamespace(entries=1, flops=2.5e5))
+    )
     monkeypatch.setattr(edo, "MOST_WORK", 2e6)
     assert affordable(laid_out, system, 6) == (system, None)
     other, note = affordable(laid_out, system, 7)

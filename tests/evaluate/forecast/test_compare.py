@@ -19,7 +19,7 @@ from ttt_cli.evaluate.forecast.predict import Forecaster, forecast
 from ttt_cli.evaluate.forecast.results import Results
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
-from ttt_cli.inference.bradley_terry import information
+from ttt_cli.inference.joint import factor
 from ttt_cli.progress import Bar
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -268,8 +268,7 @@ def test_an_interrupt_keeps_the_systems_that_are_done(
 def test_forecasts_stand_where_the_evidence_cannot_be_had(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(information, "LEAST_CORE", 0)
-    monkeypatch.setattr(information, "MOST_CORE", 0)
+    monkeypatch.setattr(factor, "MOST_FLOPS", 0.0)
     found = compare(timeline, [system("w", "whr")], "1858")
     (entry,) = found.entries
     assert math.isnan(entry.log_evidence)

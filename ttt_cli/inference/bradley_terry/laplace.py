@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
-from ttt_cli.inference.bradley_terry.information import Information
+from ttt_cli.inference.joint.factor import Factor
 from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.timeline import Timeline
 
@@ -25,7 +25,7 @@ POINTS: Final = (
 )
 
 
-def laplace_integral(value: float, information: Information) -> float:
+def laplace_integral(value: float, information: Factor) -> float:
     """The logarithm of the integral of a density, from its logarithm at the maximum and the information there."""
     n = len(information.variances)
     return value + 0.5 * n * math.log(2.0 * math.pi) - 0.5 * information.log_determinant
@@ -65,7 +65,7 @@ class Derivatives:
 
 
 def difference_variances(
-    information: Information, first: NDArray[np.integer], second: NDArray[np.integer]
+    information: Factor, first: NDArray[np.integer], second: NDArray[np.integer]
 ) -> Array:
     """Variances of differences of ratings that games or histories join."""
     both: Array = information.variances[first] + information.variances[second]
@@ -80,7 +80,7 @@ def differences(comparisons: Comparisons, rating: Array) -> Array:
 
 
 def leave_one_out(
-    timeline: Timeline, rating: Array, information: Information, margin: float, white_advantage: float
+    timeline: Timeline, rating: Array, information: Factor, margin: float, white_advantage: float
 ) -> float:
     """The sum of the log probabilities of all games, each given all others, approximately.
 

@@ -16,7 +16,8 @@ import numpy as np
 from ttt_cli.arrays import Array, Ids
 from ttt_cli.fitted import Status
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
-from ttt_cli.inference.bradley_terry.information import Information, Pattern
+from ttt_cli.inference.joint.factor import Factor, require_affordable
+from ttt_cli.inference.joint.pattern import Pattern
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.solver import OnSweep
 
@@ -82,22 +83,22 @@ class Posterior:
 
     @cached_property
     def pattern(self) -> Pattern:
-        """Which nodes games and histories join. Raises ConfigError when these are too many for `information`."""
+        """Which nodes games and histories join."""
         later, earlier = self._links
         first, second = self.comparisons.first, self.comparisons.second
         return Pattern(np.append(first, later), np.append(second, earlier), len(self.previous))
 
     def require_information(self) -> None:
         """Raise ConfigError at once where `information` would."""
-        _ = self.pattern
+        require_affordable(self.pattern, "exact deviations", "-s model.deviations=own, or longer periods")
 
-    def information(self) -> Information:
-        """The negative Hessian at the last point, factorised. Raises ConfigError where `pattern` does."""
+    def information(self) -> Factor:
+        """The negative Hessian at the last point, factorised."""
         later, earlier = self._links
         link_precision = self.link_precision[later]
         diagonal = self.diagonal + self.link_precision
         np.add.at(diagonal, earlier, link_precision)
-        return Information(self.pattern, np.append(self.coupling, link_precision), diagonal)
+        return Factor(self.pattern, np.append(self.coupling, link_precision), diagonal)
 
     @property
     def _links(self) -> tuple[Ids, Ids]:

@@ -10,10 +10,10 @@ import numpy as np
 from ttt_cli.arrays import Array
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.bradley_terry.comparisons import Draws, compare_games
-from ttt_cli.inference.bradley_terry.information import Information
 from ttt_cli.inference.bradley_terry.laplace import Derivatives, difference_variances, differences
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.inference.elo_unit import logistic_unit_growth
+from ttt_cli.inference.joint.factor import Factor
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.prior import Prior
 from ttt_cli.timeline import Timeline
@@ -56,7 +56,7 @@ class History:
         drawn = self._drawn * math.log(math.expm1(2.0 * self._margin)) if self._drawn else 0.0
         return drawn - players * float(betaln(self._virtual, self._virtual))
 
-    def covariances(self, information: Information) -> Array:
+    def covariances(self, information: Factor) -> Array:
         """Of each node's rating with that of the node before (nodes,), 0 at the first."""
         later = np.flatnonzero(self._previous >= 0)
         covariance = np.zeros(len(self._previous))
@@ -89,7 +89,7 @@ class History:
             "white_advantage": advantage / ELO_SCALE,
         }
 
-    def _tilt(self, rating: Array, information: Information, of_rows: Array) -> Array:
+    def _tilt(self, rating: Array, information: Factor, of_rows: Array) -> Array:
         """tr(H^-1 dH / dr_k) for each rating r_k; of games by rows, and of the virtual games."""
         from scipy.special import expit
 
@@ -103,7 +103,7 @@ class History:
             - np.bincount(rows.second, of_rows, minlength=n)
         )
 
-    def _virtual_slope(self, rating: Array, information: Information, answer: Array) -> float:
+    def _virtual_slope(self, rating: Array, information: Factor, answer: Array) -> float:
         """Of the evidence in the number of virtual draws."""
         from scipy.special import digamma, expit, log_expit
 
@@ -115,7 +115,7 @@ class History:
         spread = 2.0 * score * (1.0 - score) * information.variances[first]
         return float(np.sum(value - 0.5 * spread - 0.5 * (1.0 - 2.0 * score) * answer[first]))
 
-    def _prior_slopes(self, rating: Array, information: Information, answer: Array) -> dict[str, float]:
+    def _prior_slopes(self, rating: Array, information: Factor, answer: Array) -> dict[str, float]:
         """Of the evidence in the parameters of the prior but for its beginning."""
         later = np.flatnonzero(self._previous >= 0)
         before, variance = self._previous[later], self._variance[later]

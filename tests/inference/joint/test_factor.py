@@ -1,4 +1,4 @@
-"""The factorised information matrix against dense algebra."""
+"""Sparse factors against dense algebra."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.bradley_terry import information
-from ttt_cli.inference.bradley_terry.information import Information, Pattern
-from ttt_cli.kernels.bradley_terry import elimination
+from ttt_cli.inference.joint import factor
+from ttt_cli.inference.joint.factor import Factor, require_affordable
+from ttt_cli.inference.joint.pattern import Pattern
 
 
 def random_matrix(seed, n, pairs):
@@ -28,11 +28,11 @@ def random_matrix(seed, n, pairs):
 
 
 def factorised(first, second, coupling, diagonal):
-    return Information(Pattern(first, second, len(diagonal)), coupling, diagonal)
+    return Factor(Pattern(first, second, len(diagonal)), coupling, diagonal)
 
 
 def check(given, dense):
-    """All that Information says is what dense algebra says."""
+    """All that a factor says is what dense algebra says."""
     found, inverse = factorised(*given), np.linalg.inv(dense)
     scale = np.abs(inverse).max()
     assert found.log_determinant == pytest.approx(np.linalg.slogdet(dense)[1], abs=1e-8)
@@ -43,19 +43,11 @@ def check(given, dense):
     assert found.solve(b) == pytest.approx(inverse @ b, abs=1e-9 * scale * max(1, np.abs(b).sum()))
 
 
-@settings(max_examples=25)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 40),
-    st.sampled_from([0.0, 0.7, 2.0, 6.0]),
-    st.sampled_from([(0.05, 1000), (0.05, 0), (0.5, 3), (-1.0, 0)]),
-)
-def test_it_is_dense_algebra_with_and_without_a_core(seed, n, density, rule):
-    """With no core, with one that comes at once, and between."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(information, "CORE_SHARE", rule[0])
-        patch.setattr(information, "LEAST_CORE", rule[1])
-        check(*random_matrix(seed, n, int(density * n)))
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from([0.0, 0.7, 1.1, 2.0, 6.0, 40.0]))
+def test_it_is_dense_algebra(seed, n, density):
+    """Unconnected ones, trees and full ones, of one supernode and of many."""
+    check(*random_matrix(seed, n, int(density * n)))
 
 
 def test_a_long_chain_with_a_dense_end():
@@ -82,25 +74,35 @@ def test_nothing_is_nothing():
     assert len(empty.variances) == len(empty.solve(np.zeros(0))) == 0
 
 
-def test_leaves_go_first_and_fill_nothing():
-    """A star of 50: its centre last or last but one, one neighbour each."""
-    leaves = np.arange(1, 51, dtype=np.int32)
-    start = np.concatenate([[0, 50], 50 + np.arange(1, 51)]).astype(np.int64)
-    order, column, _ = elimination.minimum_degree(
-        start, np.concatenate([leaves, np.zeros(50, np.int32)]), 0.05, 1000
-    )
-    assert sorted(order.tolist()) == list(range(51))
-    assert 0 in order[-2:]
-    assert np.diff(column).max() == 1
+def test_samples_have_the_covariance_of_the_inverse():
+    """L^-T of the identity times its transpose is the inverse itself."""
+    given, dense = random_matrix(3, 40, 100)
+    root = factorised(*given).coloured(np.eye(40))
+    assert root @ root.T == pytest.approx(np.linalg.inv(dense), rel=1e-9, abs=1e-12)
 
 
-def test_a_core_too_large_is_refused_before_it_is_made(monkeypatch):
-    """All joined to all: nothing but a core. The memory asked for is that of the graph, not of the matrix."""
-    monkeypatch.setattr(information, "LEAST_CORE", 0)
-    monkeypatch.setattr(information, "MOST_CORE", 39)
+def test_used_once_it_gives_the_same_inverse():
+    given, dense = random_matrix(5, 40, 100)
+    pattern = Pattern(*given[:2], 40)
+    once = Factor(pattern, *given[2:], once=True)
+    b = np.arange(40.0)
+    assert once.solve(b) == pytest.approx(np.linalg.solve(dense, b), rel=1e-9)
+    assert once.variances == pytest.approx(np.linalg.inv(dense).diagonal(), rel=1e-9)
+
+
+def test_a_matrix_that_is_not_definite_is_refused():
+    (first, second, coupling, diagonal), _ = random_matrix(7, 30, 60)
+    diagonal[11] = -1.0
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        factorised(first, second, coupling, diagonal)
+
+
+def test_what_is_out_of_reach_is_refused_with_its_numbers(monkeypatch):
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 819)
     first, second = (ends.astype(np.int32) for ends in np.triu_indices(40, 1))
-    with pytest.raises(ConfigError, match="40 ratings need a dense matrix of 40 rows") as caught:
-        Pattern(first, second, 40)
-    assert "deviations=own" in (caught.value.hint or "")
-    monkeypatch.setattr(information, "MOST_CORE", 40)
-    assert Pattern(first, second, 40).core == 40
+    pattern = Pattern(first, second, 40)
+    with pytest.raises(ConfigError, match="sds of 40 skills need a factor of 820 numbers") as caught:
+        require_affordable(pattern, "sds", "try less")
+    assert caught.value.hint == "try less"
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 820)
+    require_affordable(pattern, "sds", "try less")

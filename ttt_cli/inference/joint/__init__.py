@@ -1,0 +1,1 @@
+"""Sparse joint Gaussians: one factorisation for all systems that need one."""

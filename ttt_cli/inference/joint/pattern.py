@@ -1,0 +1,137 @@
+"""The shape of a sparse symmetric matrix and of its factor, before any number is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.kernels.joint.structures import Tree
+
+Ints = NDArray[np.int32]
+Places = NDArray[np.int64]
+Graph = tuple[Places, Ints]
+
+
+class Pattern:
+    """Which pairs of n variables are joined, the order of elimination, and the supernodes of the factor.
+
+    Pairs may recur. `entries` are the numbers that the factor holds, `flops` the multiplications that it takes; both
+    are known before anything is allocated for them.
+
+    | name | shape | |
+    |---|---|---|
+    | place | (n,) | the column of each variable |
+    | pair | (pairs,) | which distinct pair each is |
+    | entry | (distinct pairs,) | where the panels hold it |
+    | diagonal | (n,) | the same of each variable with itself |
+    | front, triangles, squares, broad | | sizes of working space (`kernels/joint/factor.py`) |
+    """
+
+    def __init__(self, first: NDArray[np.integer], second: NDArray[np.integer], n: int) -> None:
+        keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
+        distinct, self.pair = np.unique(keys, return_inverse=True)
+        low, high = (part.astype(np.int32) for part in np.divmod(distinct, max(n, 1)))
+        place, parent, count = _forest(low, high, _dissected(low, high, n))
+        columns, begins, below = _gathered(parent, count)
+        self.place = _inverse(columns)[place]
+        self.tree = _tree(_neighbours(self.place[low], self.place[high], n), begins, below)
+        width = np.diff(begins).astype(np.int64)
+        self.entries = int((width * (width + 1) // 2 + width * below).sum())
+        self.flops = float((width * (width * (width / 3.0 + below) + below.astype(np.float64) ** 2)).sum())
+        self.front = int((below**2).max(initial=0))
+        self.broad = int((below * width).max(initial=0))
+        self.squares = int((self.tree.kept + below**2)[self.tree.kept >= 0].max(initial=0))
+        self.triangles = _most_waiting(self.tree.above, below * (below + 1) // 2)
+        self.entry = self.places(low, high)
+        self.diagonal = self.places(*[np.arange(n, dtype=np.int32)] * 2)
+
+    def places(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Places:
+        """Where the panels hold entries at pairs of variables that are joined."""
+        from ttt_cli.kernels.joint import symbolic
+
+        one, other = self.place[first], self.place[second]
+        found = np.empty(len(one), np.int64)
+        symbolic.places(self.tree, np.minimum(one, other), np.maximum(one, other), found)
+        return found
+
+
+def _neighbours(low: Ints, high: Ints, n: int) -> Graph:
+    """Where the neighbours of each variable begin, and the neighbours."""
+    from scipy.sparse import coo_array
+
+    graph = coo_array(
+        (np.ones(2 * len(low), np.int8), (np.append(low, high), np.append(high, low))), (n, n)
+    ).tocsr()
+    return graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+
+
+def _dissected(low: Ints, high: Ints, n: int) -> Ints:
+    """The column of each variable by nested dissection."""
+    import pymetis
+
+    if not len(low):  # METIS takes no empty graph
+        return np.arange(n, dtype=np.int32)
+    graph = pymetis.CSRAdjacency(*_neighbours(low, high, n))
+    place = np.empty(n, np.int32)
+    place[np.asarray(pymetis.nested_dissection(graph)[0], np.int32)] = np.arange(n, dtype=np.int32)
+    return place
+
+
+def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
+    """`place` in postorder, and by column: the parent in the elimination tree, and how many entries it has."""
+    from ttt_cli.kernels.joint import symbolic
+
+    n = len(place)
+    graph = _neighbours(place[low], place[high], n)
+    parent, count, order = np.empty((3, n), np.int32)
+    symbolic.elimination_tree(*graph, parent)
+    symbolic.postorder(parent, np.ones(n, np.int32), order)
+    symbolic.column_counts(*graph, parent, order, count)
+    turned, above = _inverse(order), parent[order]
+    return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
+
+
+def _inverse(order: Ints) -> Ints:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    return place
+
+
+def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
+    """The order of columns by supernode; the first column of each supernode and its rows below."""
+    from ttt_cli.kernels.joint import symbolic
+
+    n = len(parent)
+    of, above = np.empty((2, n), np.int32)
+    width, below = np.empty((2, n), np.int64)
+    found = symbolic.supernodes(parent, count, of, above, width, below)
+    joined = np.unique(of)
+    number = np.full(found + 1, -1, np.int32)  # the last is that of -1
+    number[joined] = np.arange(len(joined), dtype=np.int32)
+    order = np.empty(len(joined), np.int32)
+    symbolic.postorder(number[above[joined]], below[joined].astype(np.int32), order)
+    columns = np.argsort(_inverse(order)[number[of]], kind="stable").astype(np.int32)
+    return columns, np.append(0, np.cumsum(width[joined][order])).astype(np.int32), below[joined][order]
+
+
+def _tree(graph: Graph, first: Ints, below: Places) -> Tree:
+    from ttt_cli.kernels.joint import symbolic
+
+    columns = np.diff(first)
+    row_start = np.append(0, np.cumsum(below))
+    row, above = np.empty(row_start[-1], np.int32), np.empty(len(below), np.int32)
+    symbolic.supernode_rows(*graph, first, row_start, row, above)
+    kept = np.full(len(below), -1, np.int64)
+    symbolic.stacked(above, below, kept)
+    panel = np.append(0, np.cumsum(columns * (columns + below)))
+    return Tree(
+        first, np.repeat(np.arange(len(below), dtype=np.int32), columns), above, row_start, row, panel, kept
+    )
+
+
+def _most_waiting(above: Ints, size: Places) -> int:
+    """The most numbers that wait for the supernode above at once, if each hands on so many."""
+    inner = above >= 0
+    taken = np.zeros(len(size), np.int64)
+    np.add.at(taken, above[inner], size[inner])
+    return int(np.cumsum(size - taken).max(initial=0))

@@ -1,0 +1,1 @@
+"""Compiled code of sparse joint Gaussians."""
