@@ -21,6 +21,7 @@ from ttt_cli.reading.formats.tabular import lines as table_lines
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch, read_jsonl
 from ttt_cli.reading.formats.tabular.layout import Layout
+from ttt_cli.reading.formats.tabular.lines import Lines
 from ttt_cli.reading.formats.tabular.object_lines import ObjectReader, read_object_lines
 from ttt_cli.reading.streams import DamagedInputError
 
@@ -143,7 +144,7 @@ def both(content: str | bytes, cuts: Sequence[int] = ()) -> int:
     expected = as_batch(one_per_line(data.split(b"\n"), 1), KEYS, LAYOUT)
     assert rows_of(*read_object_lines(iter(blocks), KEYS, LAYOUT)) == rows_of(expected)
     reader = ObjectReader(KEYS, LAYOUT)
-    list(reader.feed(data))
+    list(reader.feed(Lines(data)))
     return reader.slow
 
 

@@ -19,6 +19,7 @@ from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow
 from ttt_cli.reading.formats.tabular.delimited import read_delimited
 from ttt_cli.reading.formats.tabular.layout import Layout
+from ttt_cli.reading.formats.tabular.lines import Lines
 from ttt_cli.reading.formats.tabular.rows import TableReader, read_rows
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES
 from ttt_cli.reading.streams import DamagedInputError
@@ -82,7 +83,7 @@ def both(content: str | bytes, cuts: Sequence[int] = (), layout: Layout = PLAIN,
     for large in (True, False):
         assert said(read_rows(iter(blocks), delimiter, layout, large=large)) == expected
     reader = TableReader(delimiter, layout)
-    list(reader.feed(data, final=True))
+    list(reader.feed(Lines(data, final=True)))
     return reader.slow
 
 

@@ -1,6 +1,7 @@
 """Lines cut into dictionary-encoded columns by pyarrow, and the rows of a block put together."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -8,7 +9,6 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ttt_cli.arrays import Ids, Mask, Places
-from ttt_cli.processes import interruptible
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.columns import make_batch
@@ -46,6 +46,23 @@ def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
         raise
 
 
+def one_ahead(feed: Callable[[Lines], Iterable[Batch]], blocks: Iterable[Lines]) -> Iterator[Batch]:
+    """What each block is made into, in a thread of its own, while the next is read and the last is taken in.
+
+    Not in the main thread, where pyarrow takes signals for itself and loses some.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
+        under_way = thread.submit(tuple[Batch, ...])
+        try:
+            for block in blocks:
+                done, under_way = under_way, thread.submit(lambda lines: tuple(feed(lines)), block)
+                yield from done.result()
+        except DamagedInputError:
+            yield from under_way.result()
+            raise
+        yield from under_way.result()
+
+
 def cut(
     block: LineBlock,
     chosen: Mask,
@@ -63,24 +80,17 @@ def cut(
     if not lines:
         return [made(None) for _ in used]
     try:
-        table = interruptible(lambda: _table(lines, names, kept, delimiter, quotes=quotes))
+        table = csv.read_csv(
+            pa.py_buffer(lines),
+            csv.ReadOptions(use_threads=False, column_names=names, block_size=len(lines) + 1),
+            csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
+            csv.ConvertOptions(column_types=kept, include_columns=list(kept), check_utf8=False),
+        )
     except pa.ArrowInvalid:
         return None
     if len(table) != chosen.sum():
         return None
     return [made(chunk) for (chunk,) in (column.chunks for column in table.columns)]
-
-
-def _table(
-    lines: bytes, names: Sequence[str], kept: Mapping[str, pa.DataType], delimiter: str, *, quotes: bool
-) -> pa.Table:
-    """Called apart from the main thread, where pyarrow takes signals for itself and loses some."""
-    return csv.read_csv(
-        pa.py_buffer(lines),
-        csv.ReadOptions(use_threads=False, column_names=names, block_size=len(lines) + 1),
-        csv.ParseOptions(delimiter=delimiter, quote_char='"' if quotes else False),
-        csv.ConvertOptions(column_types=kept, include_columns=list(kept), check_utf8=False),
-    )
 
 
 def _strings(array: Any) -> ByteStrings:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Ids, Mask
 from ttt_cli.reading.batches import BAD_ROW, DROPPED, Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
-from ttt_cli.reading.formats.tabular.arrow import CODED, MARK, Assembly, Rows, cut, lines_in
+from ttt_cli.reading.formats.tabular.arrow import CODED, MARK, Assembly, Rows, cut, lines_in, one_ahead
 from ttt_cli.reading.formats.tabular.json_objects import as_text, object_in, scalar_in
 from ttt_cli.reading.formats.tabular.layout import Layout
-from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
+from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, long_line
 
 ALIKE: Final = 32  # lines of one form that are worth to be cut together
 _MOST_QUOTES: Final = 400  # in a line
@@ -42,10 +42,7 @@ def read_object_lines(
 ) -> Iterator[Batch]:
     """The records of a file with an object on each line; `keys` are the names of the columns of `layout`."""
     reader = ObjectReader(keys, layout, large=large)
-    for data, _, long in lines_in(blocks):
-        if long:
-            reader.reject_long()
-        yield from reader.feed(data)
+    return one_ahead(reader.feed, lines_in(blocks))
 
 
 class _Between(NamedTuple):
@@ -71,12 +68,11 @@ class ObjectReader:
         self._line = 1  # of the next object
         self._rejects: list[Note] = []
 
-    def reject_long(self) -> None:
-        """The line that comes next was too long."""
-        self._rejects.append(long_line(self._line))
-
-    def feed(self, data: bytes) -> Iterator[Batch]:
+    def feed(self, given: Lines) -> Iterator[Batch]:
         """The objects in whole lines."""
+        data = given.data
+        if given.long:
+            self._rejects.append(long_line(self._line))
         block = LineBlock(data if data.endswith(b"\n") or not data else data + b"\n")
         left = block.lengths > 0
         parts = []

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Places
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in
+from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in, one_ahead
 from ttt_cli.reading.formats.tabular.layout import Layout
-from ttt_cli.reading.formats.tabular.lines import LineBlock, long_line
+from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, long_line
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES, RowReader
 
 _LONGEST: Final = 1 << 16  # bytes of a line; the reader of text has a limit of its own for fields
@@ -24,10 +24,7 @@ def read_rows(
 ) -> Iterator[Batch]:
     """The records of a table given as blocks; where they are cut makes no difference."""
     reader = TableReader(delimiter, layout, large=large)
-    for data, final, long in lines_in(blocks):
-        if long:
-            reader.reject_long()
-        yield from reader.feed(data, final=final)
+    return one_ahead(reader.feed, lines_in(blocks))
 
 
 class TableReader:
@@ -46,13 +43,11 @@ class TableReader:
         self._one_byte = delimiter.isascii() and delimiter not in '"\n'
         self._beside_quotes[[_LF, _QUOTE, *delimiter.encode()]] = True
 
-    def reject_long(self) -> None:
-        """The line that comes next was too long."""
-        self._reader.reject(long_line(self._line + self._open.count(b"\n")))
-
-    def feed(self, data: bytes, *, final: bool) -> Iterator[Batch]:
+    def feed(self, given: Lines) -> Iterator[Batch]:
         """The rows in whole lines; one that is not complete is kept back until there are more."""
-        data = self._open + data
+        data, final = self._open + given.data, given.final
+        if given.long:
+            self._reader.reject(long_line(self._line + self._open.count(b"\n")))
         block = LineBlock(data + b"\n" if final and data and not data.endswith(b"\n") else data)
         plain, quotes = self._plain(block)
         plain &= self._one_byte
