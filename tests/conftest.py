@@ -1,5 +1,6 @@
 """What all tests share: hypothesis without deadlines (kernels compile at first use), and where real data may be."""
 
+import gc
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from hypothesis import settings
 
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
-from tests.support.kernel_cache import compile_kernels
+from tests.support.kernel_cache import compile_kernels, keep_inner
 from ttt_cli.runs.run import Run, open_run
 
 settings.register_profile("ttt", deadline=None, derandomize=True)
@@ -41,6 +42,13 @@ def pytest_configure(config: pytest.Config) -> None:
         and not hasattr(config, "workerinput")
     ):
         compile_kernels(workers)
+
+
+def pytest_collection_finish() -> None:
+    """Before the first test: what is loaded stays, and need not be looked at for garbage again and again."""
+    if "ttt_cli.kernels.compile" in sys.modules:
+        keep_inner()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,7 @@ def classics(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
+@pytest.mark.slow
 def test_the_leaders_of_the_classics(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
     known = {"1858": "Morphy", "1872": "Steinitz", "1896": "Lasker", "1921": "Capablanca"}
     each = {row["period"]: row for row in rows_of(capsys, "-r", str(classics), "--leaders", "--each")}

@@ -171,6 +171,7 @@ def test_the_pictures_show_what_the_commands_show(server: Server) -> None:
     assert {file.stem for file in make_images.IMAGES.glob("*.svg")} == {*drawn, "architecture"}
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_layers_is_that_of_the_code() -> None:
     drawn = make_architecture.picture()
     assert drawn == make_architecture.PICTURE.read_text(encoding="utf-8"), (

@@ -43,6 +43,7 @@ def counted() -> Iterator[Callable[[], int]]:
     tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scanner", "lengths"), [(Scanner, (4, 4, 12)), (CompiledScanner, (200, 200, 600))])
 def test_a_longer_stream_takes_no_more_memory(
     scanner: type[Scanner], lengths: tuple[int, ...], counted: Callable[[], int]

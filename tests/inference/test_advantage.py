@@ -119,6 +119,7 @@ def artificial():
     return build_timeline(simulate(plan).games())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_the_best_advantage_is_a_maximum_near_the_truth(artificial, model):
     best, error, slope = estimate(model, artificial)
@@ -229,6 +230,7 @@ def test_mixtures_stay_finite_in_the_tails():
     assert colours.UNKNOWN == pairs.UNKNOWN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", [3, 4, 5])
 def test_mixture_moments_are_derivatives(outcome):
     step = 1e-4

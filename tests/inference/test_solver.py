@@ -20,6 +20,7 @@ def test_sweeps_that_go_round_in_circles_at_every_pace_end(model):
     assert status.sweeps < 100
 
 
+@pytest.mark.slow
 def test_plain_sweeps_go_on_while_they_still_change_less():
     changes = iter(1000.0 * 0.999**k for k in range(10_000))
 

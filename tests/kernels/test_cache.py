@@ -115,6 +115,7 @@ def test_a_link_of_somebody_else_is_not_followed(
     assert not list(elsewhere.iterdir())
 
 
+@pytest.mark.slow
 def test_a_fresh_folder_is_shared_with_processes_begun_and_goes_with_the_first(tmp_path: Path) -> None:
     child = "from ttt_cli.kernels.compile import _CACHE; print(_CACHE.folder)"
     script = (

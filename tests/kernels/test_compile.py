@@ -69,6 +69,7 @@ def test_a_copy_of_the_package_finds_what_is_compiled(
     assert [wait.over for wait in said] == [False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[: len(content) // 2],
                                     lambda content: bytes(len(content)), lambda content: content[:-9] + bytes(9)],

@@ -74,6 +74,7 @@ def unfinished(name: str, module, timeline, params, fit) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.MODULES)
 def test_there_are_numbers_or_an_error_that_says_why(name):
     module, fitted = registry.load(name), 0

@@ -23,6 +23,7 @@ def test_numbers_are_those_of_a_dictionary(written: list[bytes]) -> None:
     assert list(strings) == list(known)
 
 
+@pytest.mark.slow
 def test_growing_keeps_numbers() -> None:
     strings = InternedStrings()
     written = [b"%d " % number * 20 for number in range(40_000)]
@@ -46,6 +47,7 @@ def test_a_part_of_an_array_of_strings() -> None:
     assert list(strings) == [b"", b"b", b"aa", b"c" * 300_000]
 
 
+@pytest.mark.slow
 def test_strings_of_one_hash_are_told_apart() -> None:
     data = np.frombuffer(b"abc", np.uint8)
     slots, starts, characters = np.full(8, -1, np.int64), np.zeros(5, np.int64), np.zeros(8, np.uint8)

@@ -79,6 +79,7 @@ def test_what_grows_too_much_is_refused(
     assert len(pieces_of(pack(GAME * 100), 1 << 18, Expansion("x"))) >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 )

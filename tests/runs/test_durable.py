@@ -35,6 +35,7 @@ def files_up_to(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [20_000, 500_000, 1_000_000, 2_000_000])
 def test_a_disk_that_fills_leaves_the_run_that_was_there(tmp_path: Path, size: int) -> None:
     place = tmp_path / "a.ttt"
@@ -96,6 +97,7 @@ def test_a_log_that_was_not_written_out_is_no_run(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [place]
 
 
+@pytest.mark.slow
 def test_the_log_beside_a_run_goes_after_the_run_has_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ UNFINISHED = (
 )
 
 
+@pytest.mark.slow
 def test_a_log_of_another_database_beside_a_run_is_named_and_never_applied(tmp_path: Path) -> None:
     place, log = tmp_path / "a.ttt", tmp_path / "a.ttt.wal"
     write_small_run(place)

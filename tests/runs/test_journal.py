@@ -67,6 +67,7 @@ def test_points_are_seen_at_once_and_merged_later(place: Path) -> None:
     assert betas(run) == [300, 400, 500, 600]
 
 
+@pytest.mark.slow
 def test_readers_stop_neither_storing_nor_merging(place: Path) -> None:
     run = open_run(place)
     with held(place, read_only=True):
@@ -75,6 +76,7 @@ def test_readers_stop_neither_storing_nor_merging(place: Path) -> None:
     assert stored(place) == 1
 
 
+@pytest.mark.slow
 def test_points_wait_while_another_program_holds_the_run_for_writing(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

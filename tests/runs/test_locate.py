@@ -34,6 +34,7 @@ def test_named_run_then_environment_then_the_one_fitted_last(
     assert open_run("middle.ttt").name == "middle.ttt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["evidence", "copied", "touched"])
 def test_what_is_written_to_later_is_not_fitted_later(here: Path, how: str) -> None:
     write_small_run(here / "old.ttt", RECORDS[:2])

@@ -154,6 +154,7 @@ def test_the_report_and_the_fit_itself_are_kept(tmp_path: Path) -> None:
     assert point.asked == {"beta": 480.0, "tau": 60.0, "draw_margin": "auto"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, RuntimeError])
 def test_a_write_that_is_broken_off_leaves_the_old_run_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]

@@ -189,6 +189,7 @@ def test_the_evil_is_real(evil: str, view: str, trace: str | None, here: Path, p
         assert "secret" in str(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evil", ["default", "index", "view_meta_reads", "infinite_mean"])
 def test_nothing_is_written_to_such_a_run(evil: str, here: Path, port: int) -> None:
     put_small_run(here / "x.ttt")

@@ -1,8 +1,12 @@
-"""All kernels compiled into their cache before the workers start: in a fresh clone each worker would compile all."""
+"""All kernels compiled into their cache before the workers start: in a fresh clone each worker would compile all.
+
+What only kernels call is compiled into them; where a test calls it, it is compiled by itself, and kept as well.
+"""
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from graphlib import TopologicalSorter
@@ -45,3 +49,20 @@ def _size(name: str) -> int:
 
 def _load(name: str) -> None:
     import_module(f"{PACKAGE}.{name}")
+
+
+def keep_inner() -> None:
+    """Have what is compiled of inner functions that are loaded kept from now on."""
+    import numba
+    from numba.core.dispatcher import Dispatcher
+
+    from ttt_cli.kernels.cache import keep
+    from ttt_cli.kernels.compile import _CACHE
+
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _CACHE.folder
+    for name, module in [*sys.modules.items()]:
+        if _CACHE.folder and name.startswith(f"{PACKAGE}."):
+            for value in vars(module).values():
+                if isinstance(value, Dispatcher) and value._can_compile:
+                    keep(value)
+    numba.config.CACHE_DIR = before

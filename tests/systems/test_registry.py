@@ -44,6 +44,7 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert main.run(["fit", games, *chosen, "-o", "toy.ttt", "-q"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy")
 def test_a_new_system_goes_through_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     for name, arguments in COMMANDS.items():

@@ -143,6 +143,7 @@ def test_the_estimated_error_bounds_the_true_one(data, name, beta, tau, accelera
             assert error <= remaining
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "beta", "tau"), HARD)
 def test_acceleration_changes_the_way_and_not_the_goal(data, name, beta, tau):
     fast, _ = followed(data, name, beta, tau, True)

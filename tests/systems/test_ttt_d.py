@@ -139,6 +139,7 @@ def test_histories_carry_margins_through_inactive_years():
     assert (np.diff([first, *between, last]) * (last - first) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [480, 240])
 def test_the_estimated_error_bounds_the_true_one(data, beta):
     timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))

@@ -29,7 +29,7 @@ RECORDS = (
 )
 ANCHOR = "Morphy @ 1858 = 2600"
 UNIT = 2.5
-FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
+FORMATS = ("csv", *(pytest.param(fmt, marks=pytest.mark.slow) for fmt in ("tsv", "json", "jsonl", "parquet")))
 Skills = dict[tuple[str, str], tuple[float, float]]
 
 

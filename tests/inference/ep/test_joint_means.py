@@ -140,6 +140,7 @@ def test_the_models_move_to_the_means_that_they_solved_for(model, tau):
     assert inference._towards_joint_means(False, tol=1e-10, relative=0.0) < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tau", [0.0, 60.0])
 @pytest.mark.parametrize("model", [ttt, ttt_d])
 def test_a_fixed_point_of_the_messages_is_one_of_the_joint_means(model, tau):

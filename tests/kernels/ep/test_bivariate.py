@@ -69,6 +69,7 @@ def test_intervals_narrower_or_wider_than_their_smear(scale, sign, spread, corre
     check(*at_the_edge(10**scale, sign, 10**spread, *correlated), *correlated)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.floats(-1.5, 1.5), st.floats(-1, 2), st.floats(50, 260), st.floats(30, 150), st.floats(30, 150))
 def test_games_as_they_are_played(h, total, skill_sd, first_sd, second_sd):
@@ -79,6 +80,7 @@ def test_games_as_they_are_played(h, total, skill_sd, first_sd, second_sd):
     check(h, total - h, *correlation(rest), tolerance=1e-11)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.floats(-1000, 1000), st.floats(-1000, 1000), negative)
 @example(-1000, 1000.5, NEAR[2])
@@ -90,6 +92,7 @@ def test_extreme_upsets(h, k, correlated):
     check(h, k, *correlated, tolerance=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.floats(-40, 40), st.floats(-40, 40), st.floats(0, 0.99))
 @example(-40, -39.8, 0.99)

@@ -1,9 +1,9 @@
 from itertools import product
 from math import comb
+from statistics import NormalDist
 
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm
 
 from ttt_cli.views.players.match import match
 from ttt_cli.views.players.probability import colour_blind, outcomes
@@ -40,8 +40,9 @@ def exact_score(games: int, halves: int) -> float:
         return total
 
     center = A["mean"] - B["mean"]
+    density = NormalDist(center, spread).pdf
     ends = center - 9 * spread, center + 9 * spread
-    return quad(lambda x: given(x) * norm.pdf(x, center, spread), *ends, epsabs=1e-10, limit=200)[0]
+    return quad(lambda x: given(x) * density(x), *ends, epsabs=1e-10, limit=200)[0]
 
 
 @pytest.mark.parametrize("halves", [0, 3, 4, 8])

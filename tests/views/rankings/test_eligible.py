@@ -48,6 +48,7 @@ def test_who_is_eligible_in_a_period(run: Run) -> None:
 @pytest.mark.parametrize("limits", [
     Eligible(), Eligible(0), Eligible(1), Eligible(2), Eligible(4), Eligible(2, 3), Eligible(2, 0, 51.0)
 ])  # fmt: skip
+@pytest.mark.slow
 def test_many_periods_are_every_one_by_itself(run: Run, limits: Eligible) -> None:
     for first, last in ((1850, 1859), (1852, 1856), (1840, 1851)):
         rows, values = limits.between(run, first, last)

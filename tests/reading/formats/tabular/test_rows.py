@@ -133,6 +133,7 @@ def test_equal_on_odd_tables_in_any_blocks(text: str, cuts: list[int]) -> None:
     both(HEADER + text, [cut % size for cut in cuts])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.text('AB,"\n é', max_size=3), min_size=7, max_size=7), max_size=6),
     st.sampled_from("\t;|\x01¦"),
@@ -183,6 +184,7 @@ def test_samples(path: Path) -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["historical_pre1942.csv.gz", "other/football_international_results.csv.gz"])
 def test_real_tables(data: Path, name: str) -> None:
     content = gzip.decompress((data / name).read_bytes())
