@@ -1,7 +1,5 @@
 """Games added to others: one table of both, the players united as in one reading."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Files of games in, one table of games out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace

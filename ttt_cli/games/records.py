@@ -1,7 +1,5 @@
 """Records: everything that stood in the files, used or not, as columns; Games are made of what is used."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import compress

@@ -1,7 +1,5 @@
 """How much may be wrong with what is read: nothing under `data.strict`, so many records with `data.max_errors`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ttt_cli.config.schema import DataConfig

@@ -1,7 +1,5 @@
 """Games as columns: what every reader produces and every model starts from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Final
 

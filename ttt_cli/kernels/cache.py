@@ -3,8 +3,6 @@
 numba unpickles what lies in its cache, and stops at the first file that it cannot read.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import pickle

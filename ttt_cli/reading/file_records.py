@@ -1,7 +1,5 @@
 """The records of one file as numbers of distinct values: names and dates recur, so each is read only once."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Final
 

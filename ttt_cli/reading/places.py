@@ -4,8 +4,6 @@ A place is one number, the line. From the first record that shares its line on, 
 file (from 1) is added, so that every record has a place of its own and places grow through a file.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is reported of files that were read: counts, problems row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

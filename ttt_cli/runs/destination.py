@@ -1,11 +1,9 @@
 """Where a run may be written: found out before the work begins."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, workplace
@@ -14,9 +12,7 @@ from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session
 from ttt_cli.runs.writing import check_place, not_written
-
-if TYPE_CHECKING:
-    from ttt_cli.timeline import Timeline
+from ttt_cli.timeline import Timeline
 
 _OTHERS: Final = (  # endings of files that are no databases
     ".csv .tsv .txt .json .jsonl .ndjson .parquet .pgn .xlsx .ods .html .yaml "

@@ -4,19 +4,15 @@ Inside a run everything is in points. An anchor says what somebody's skill at so
 such that a difference of 200 means an expected score of 76 %, as on the Elo scale, or what several anchors ask for.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.runs.lookup import Query, find_player
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.meta import RunMeta
 
 POINTS: Final = "points"  # asks for the run's own scale
 MATCHED: Final = "matched"  # asks for the slope of the anchors

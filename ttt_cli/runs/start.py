@@ -1,20 +1,16 @@
 """What a run believes of the players of other games: where their fit may begin."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from ttt_cli.arrays import Ids, Places
+from ttt_cli.config.schema import Period
 from ttt_cli.fitted import Fit, Status, later_on
 from ttt_cli.histories import Chain, Line
 from ttt_cli.periods import period_of
-
-if TYPE_CHECKING:
-    from ttt_cli.config.schema import Period
-    from ttt_cli.runs.run import Run
-    from ttt_cli.timeline import Timeline
+from ttt_cli.runs.run import Run
+from ttt_cli.timeline import Timeline
 
 _PLAYERS: Final = "SELECT player, count(*) FROM spans GROUP BY player ORDER BY player"
 _SPANS: Final = """

@@ -1,11 +1,9 @@
 """Writing a run: games, players, skills, the read report and all settings, in one DuckDB file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
 from ttt_cli.runs.destination import check_destination
@@ -14,9 +12,6 @@ from ttt_cli.runs.fill import fill
 from ttt_cli.runs.journal import forget
 from ttt_cli.runs.writing import writing
 from ttt_cli.timeline import Timeline
-
-if TYPE_CHECKING:
-    from ttt_cli.config.schema import Config
 
 
 def write_run(

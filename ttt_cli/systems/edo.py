@@ -4,8 +4,6 @@ Departures from the source: years without games are left out, which is exact, an
 as a fixed difference instead of a 100-game match against a ghost; the maximum is found by Newton's method.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Unpack

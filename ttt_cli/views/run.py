@@ -1,15 +1,9 @@
 """What all views of a run share: its unit, its line in titles, its tables."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ttt_cli.runs.evidence import evidence_table
+from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 
 def scale_note(run: Run) -> str:

@@ -4,8 +4,6 @@ Each step is solved by conjugate gradients preconditioned with the players' chai
 (`kernels/bradley_terry/newton.py`), as exactly as it pays while the maximum is still far.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The posterior of Whole-History Rating: Wiener processes that begin with virtual games, and what games say of them."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,18 +1,14 @@
 """Skill histories as curves need them: years as numbers, and stretches with and without games apart."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ttt_cli.periods import year_of
+from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import number_ones
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 MANY_DAYS: Final = 1000  # in a run: of more, curves do not need each
 _SKILLS: Final = """

@@ -1,18 +1,13 @@
 """Tables of a comparison: the systems overall, by decade or experience, and their calibration."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ttt_cli.evaluate.forecast.results import Results
+from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
+from ttt_cli.evaluate.forecast.results import By, Results, SystemScores
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
-    from ttt_cli.evaluate.forecast.results import By, SystemScores
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
 BINS: Final = ("foreseen", "observed")

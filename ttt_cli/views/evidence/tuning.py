@@ -1,16 +1,12 @@
 """What tuning found: a table, lines for the eye, and the config to use from now on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ttt_cli.evaluate.evidence.tune import TunedParameter, Tuning
+from ttt_cli.runs.meta import RunMeta
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from ttt_cli.evaluate.evidence.tune import TunedParameter, Tuning
-    from ttt_cli.runs.meta import RunMeta
 
 EVIDENCE: Final = "log_evidence"  # the last row
 _FINE: Final = 1.0  # standard errors below this want more decimals

@@ -1,15 +1,11 @@
 """Who is in a run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.folding import fold
+from ttt_cli.runs.run import Run
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 _SELECT: Final = 'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
 _DECIMALS: Final = {"peak_mean": 1, "peak_sd": 1}

@@ -1,11 +1,10 @@
 """One player's history: rows, the facts above them, a line that shows its shape, and what lies behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import POINTS
 from ttt_cli.views.players.record import (
     best_period,
@@ -19,9 +18,6 @@ from ttt_cli.views.players.record import (
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 from ttt_cli.views.text_charts import chart, sparkline
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 SHOWN_UPSETS: Final = 5
 _DECIMALS: Final = {"mean": 1, "sd": 1, "draw_margin": 1, "draw_margin_sd": 1}

@@ -1,16 +1,12 @@
 """A player's games, each with what was to be expected of it: records, upsets, the best period."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ttt_cli.runs.run import Run
 from ttt_cli.views.players.probability import Outcome, outcomes
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"

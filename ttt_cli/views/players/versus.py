@@ -1,20 +1,16 @@
 """Two players against each other: in one game, in a match, and in the games they played."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run
 from ttt_cli.views.players.match import Match, match
 from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, stronger
 from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
 from ttt_cli.views.rankings.field import find_period
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")

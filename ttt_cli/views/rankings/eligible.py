@@ -1,16 +1,12 @@
 """Who is eligible to be ranked: one definition and one set of defaults for rankings, leaders, peaks, figures, pages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.periods import STEPS_PER_YEAR
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import Run
 
 ACTIVE_YEARS: Final = 2.0
 MIN_GAMES: Final = 20

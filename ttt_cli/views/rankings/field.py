@@ -1,14 +1,10 @@
 """Which period is meant."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import Run
 
 _WITHIN: Final = "skills_within(NULL, NULL, NULL)"
 

@@ -1,19 +1,15 @@
 """The number one of every period, and their reigns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.top import DECIMALS, INDEPENDENT, WIDER, among
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 _FIELD: Final = """
 SELECT period_number, any_value(period) AS period, arg_min(player, (-mean, player)) AS player,

@@ -1,19 +1,15 @@
 """The best players: in one period, and at their peaks."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import COUNTS, Eligible, reasons, steps
 from ttt_cli.views.rankings.field import find_period
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 DECIMALS: Final = {"mean": 1, "sd": 1, "p_best": 3, "least_p_best": 3}
 INDEPENDENT: Final = "p_best: probability of being the strongest of them, their skills taken as independent"

@@ -1,23 +1,19 @@
 """The page: its parts and what its script works on put together, everything in it escaped."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import asdict
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ttt_cli.runs.run import Run
 from ttt_cli.views.embedding import embedded
 from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players
 from ttt_cli.views.run import scale_note
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 _SCRIPTS: Final = (
     "data.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js", "ranking.js", "surface.js",

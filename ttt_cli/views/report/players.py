@@ -1,16 +1,13 @@
 """Players' histories as the page carries them: compact arrays, and of a large run those who played most."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import Run
 
 BUDGET: Final = 4_800_000  # bytes that all histories may take in the page
 _PLAYER_BYTES: Final = 78

@@ -1,7 +1,5 @@
 """JSON objects from blocks of text: one on each line, or one behind the other in an array or without."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import math
