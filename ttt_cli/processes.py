@@ -158,26 +158,24 @@ class _Pool:
 
     def attend(self) -> None:
         """Have a process do the chains that wait; another takes the place of one that is lost."""
+        process = None
         try:
-            self._attend()
+            while (chain := self._next()) is not None:
+                for item, order in chain:
+                    if process is None and (process := self._begun()) is None:
+                        return
+                    process.order(order)
+                    while isinstance(outcome := process.receive(), Report):
+                        self.events.put((item, outcome))
+                    self.events.put((item, outcome))
+                    if isinstance(outcome, WorkerLost):
+                        process = None
+                    if isinstance(outcome, Exception):
+                        break
         except Exception as error:
             self.events.put(error)
-        self.events.put(None)
-
-    def _attend(self) -> None:
-        process = None
-        while (chain := self._next()) is not None:
-            for item, order in chain:
-                if process is None and (process := self._begun()) is None:
-                    return
-                process.order(order)
-                while isinstance(outcome := process.receive(), Report):
-                    self.events.put((item, outcome))
-                self.events.put((item, outcome))
-                if isinstance(outcome, WorkerLost):
-                    process = None
-                if isinstance(outcome, Exception):
-                    break
+        finally:
+            self.events.put(None)
 
     def end(self) -> None:
         """End all processes whatever they do, and wait until they have ended."""

@@ -20,18 +20,16 @@ class Progress(Protocol):
         """Open a task of `total` units (None: unknown); it ends with the `with` block."""
 
 
-class _SilentBar:
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        pass
-
-
 class Silent:
-    """Progress that shows nothing."""
+    """Progress that shows nothing, and its bars."""
 
     @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:  # noqa: ARG002
+    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator["Silent"]:  # noqa: ARG002
         """Open a task that nobody sees."""
-        yield _SilentBar()
+        yield self
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Report to nobody."""
 
 
 SILENT = Silent()

@@ -89,7 +89,9 @@ def check_file(path: Path) -> None:
     try:
         is_database = looks_like_database(path)
     except FileNotFoundError:
-        raise RunError("no such run", where=where, hint=_hint_for_missing(path)) from None
+        named = path.with_name(f"{path.name}.ttt")
+        hint = f"did you mean {named}?" if named.exists() else "make one with `ttt fit FILE`"
+        raise RunError("no such run", where=where, hint=hint) from None
     except OSError as error:
         raise RunError(error.strerror or str(error), where=where) from error
     if not is_database:
@@ -102,12 +104,6 @@ class NotARun(RunError):
     def __init__(self, path: Path) -> None:
         hint = "make a run from games with `ttt fit FILE`, or name one with -r NAME.ttt"
         super().__init__("not a run of ttt", where=str(path), hint=hint)
-
-
-def _hint_for_missing(path: Path) -> str:
-    if (named := path.with_name(f"{path.name}.ttt")).exists():
-        return f"did you mean {named}?"
-    return "make one with `ttt fit FILE`"
 
 
 def _unreadable(path: Path, text: str) -> RunError:

@@ -85,19 +85,13 @@ class Session:
     @contextmanager
     def writable(self) -> Iterator[DuckDBPyConnection]:
         """A connection that may write to the tables of the run; whoever else asks this session waits."""
-        with self._lock:
-            if self._askers:
-                self._detach()
+        with self.released():
+            self._attach(write=True)
             try:
-                self._attach(write=True)
-                try:
-                    yield self._live
-                    self._live.execute(f"CHECKPOINT {DATABASE}")
-                finally:
-                    self._detach()
+                yield self._live
+                self._live.execute(f"CHECKPOINT {DATABASE}")
             finally:
-                if self._askers:
-                    self._attach()
+                self._detach()
 
     @contextmanager
     def released(self) -> Iterator[None]:

@@ -51,15 +51,12 @@ class _Terminal:
         self.encoding = stream.encoding
 
     def write(self, text: str) -> int:
-        return self._stream.write("".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text))
+        shown = (c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+        return self._stream.write("".join(shown))
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.write(line)
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def on_terminal() -> bool:

@@ -137,7 +137,11 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
     if "white_advantage" in keys and not (colours and resolved.config.data.colours != "unknown"):
         message = "white_advantage cannot be tuned on games whose colours are unknown"
         raise _refused(spec, message, "leave it out, or fit the games again with data.colours: known")
-    _refuse_idle_probability(spec, keys, params)
+    if "draw_probability" in keys and (
+        "draw_margin" in keys or getattr(params, "draw_margin", None) != "auto"
+    ):
+        message = "draw_probability counts only while draw_margin is auto"
+        raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
     _refuse_free_scale(spec, keys, resolved)
     return tuple(keys)
 
@@ -148,14 +152,6 @@ def _unknown(spec: str, word: str, tunable: Sequence[str]) -> ConfigError:
     near = nearest(word, tunable)
     hint = f"did you mean {near}?" if near else f"parameters are {', '.join(tunable)}"
     return _refused(spec, f"{word} is no parameter that can be tuned", hint)
-
-
-def _refuse_idle_probability(spec: str, keys: Sequence[str], params: Params) -> None:
-    if "draw_probability" not in keys:
-        return
-    if "draw_margin" in keys or getattr(params, "draw_margin", None) != "auto":
-        message = "draw_probability counts only while draw_margin is auto"
-        raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
 
 
 def _refuse_free_scale(spec: str, keys: Sequence[str], resolved: Resolved) -> None:

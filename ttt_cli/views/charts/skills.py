@@ -45,7 +45,8 @@ def skills_chart(
     if other:
         layers += _lines(other, scale, _mean, _DOTTED)
     layers += [_points(curves, scale, run_name), *_names(curves, scale)]
-    return finish(layers, _title(names), _legend(run_name, period, dashed, other_name, _certain(curves)))
+    certain = all(point.sd == 0.0 for history in curves for point in history.points)  # no sd is known
+    return finish(layers, _title(names), _legend(run_name, period, dashed, other_name, certain))
 
 
 class _Scales:
@@ -235,11 +236,6 @@ def _title(names: Sequence[str]) -> str:
     shown = "; ".join(shorten(name) for name in names[:_TITLED])
     more = len(names) - _TITLED
     return f"Skill of {shown}{f' and {more} more' if more > 0 else ''}"
-
-
-def _certain(curves: Sequence[History]) -> bool:
-    """Whether no sd is known."""
-    return all(point.sd == 0.0 for history in curves for point in history.points)
 
 
 def _legend(run_name: str, period: str, dashed: bool, other_name: str, certain: bool) -> str:

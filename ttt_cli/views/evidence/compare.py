@@ -136,13 +136,9 @@ def tuned_config(system: System, begin: str) -> tuple[str, str]:
     from ttt_cli.config.render import render
 
     head = f"# Tuned by `ttt compare --tune` on the games before {begin}\n\n"
-    return f"{_file_stem(system.name)}.yaml", head + render(system.config, type(system.params))
-
-
-def _file_stem(name: str) -> str:
-    """A file name for a system, which may be called by a whole path."""
-    path = PurePath(name)
-    return "-".join(part for part in path.with_suffix("").parts if part != path.anchor)
+    path = PurePath(system.name)  # which may be a whole one
+    stem = "-".join(part for part in path.with_suffix("").parts if part != path.anchor)
+    return f"{stem}.yaml", head + render(system.config, type(system.params))
 
 
 def _label(comparison: Comparison, step: int) -> str:

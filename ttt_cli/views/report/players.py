@@ -1,7 +1,7 @@
 """Players' histories as the page carries them: compact arrays, and of a large run those who played most."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -63,7 +63,7 @@ def carried_players(run: Run, budget: int = BUDGET) -> Carried:
     sql = _ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL")
     rows = run.stream(sql, [min_games])[1]
     scale = run.scale
-    players = [_packed(list(group), scale.slope) for group in _by_player(rows)]
+    players = [_packed(list(group), scale.slope) for _, group in groupby(rows, key=itemgetter(0))]
     everyone = sum(count for _, count, _ in sizes)
     ((known,),) = run.query("SELECT count(sd) > 0 FROM spans")[1]
     most, prior, centre = run.query(_LATER)[1][0]
@@ -85,10 +85,6 @@ def _threshold(sizes: Sequence[tuple[Any, ...]], row_bytes: int, budget: int) ->
             break
         least = games
     return float(least)
-
-
-def _by_player(rows: Iterator[tuple[Any, ...]]) -> Iterator[Iterator[tuple[Any, ...]]]:
-    return (group for _, group in groupby(rows, key=itemgetter(0)))
 
 
 def _packed(rows: list[tuple[Any, ...]], slope: float) -> list[Any]:
