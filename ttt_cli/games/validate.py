@@ -1,5 +1,6 @@
 """Validating the records of a file: what each says, which can be games, and why the others cannot."""
 
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -123,9 +124,9 @@ class Validated:
         tallies = [tally_of(raw, count, outcomes[raw]) for raw, count in raws]
         known = [NO_TALLY if isinstance(tally, str) else tally for tally in tallies]
         texts = [_joined(raw, "-") + (f" ({count} games)" if count else "") for raw, count in raws]
-        self.columns["result"] = spread(
-            narrow(self._dictionaries.results.ids(zip(texts, known, strict=True))), ids
-        )
+        numbers = narrow(self._dictionaries.results.ids(zip(texts, known, strict=True)))
+        plain = "games" not in records.further
+        self.columns["result"] = records.take("results", numbers) if plain else spread(numbers, ids)
         factors = np.array([cap_factor(tally, match_cap) for tally in known])
         self._caps = None if np.all(factors == 1) else factors[ids]
         self._reject(spread_some(_codes(tally if isinstance(tally, str) else None for tally in tallies), ids))
@@ -141,24 +142,28 @@ class Validated:
 
     def _dropped_notes(self) -> Iterator[Note]:
         dictionaries, columns = self._dictionaries, self.columns
-        for row in _first_of(self.reject_code):
+        for row in _first_of(self.reject_code, MOST_NOTES):
             date, _ = dictionaries.dates.values[columns["date"][row]]
             result, _ = dictionaries.results.values[columns["result"][row]]
             white, black = (
                 dictionaries.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
             )
-            detail = record_words(date, white, black, result)
+            detail = sys.intern(record_words(date, white, black, result))  # many are alike where many are bad
             yield Note(int(self.line[row]), DROP_REASONS[self.reject_code[row] - 1], detail, DROPPED)
 
     def _repaired_notes(self) -> Iterator[Note]:
         dates = self._dictionaries.dates.values
-        for row in _first_of(self._repaired & (self.reject_code == 0)):
+        for row in self._first_used(self._repaired, MOST_NOTES):
             yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
+
+    def _first_used(self, rows: NDArray[np.bool_], most: int) -> Iterator[int]:
+        """The first `most` of these records that can be games."""
+        return _first_of(rows & (self.reject_code == 0), most) if rows.any() else iter(())
 
     def _ambiguous_notes(self) -> Iterator[Note]:
         """One note for the file: how many dates there are in which nothing tells day from month."""
-        rows = np.flatnonzero(self._ambiguous & (self.reject_code == 0))
-        if len(rows):
+        rows = list(self._first_used(self._ambiguous, len(self.line)))
+        if rows:
             text, _ = self._dictionaries.dates.values[self.columns["date"][rows[0]]]
             few = "1 date like" if len(rows) == 1 else f"{len(rows):,} dates like"
             detail = f"{few} {text}, of which only the year is used"
@@ -203,8 +208,8 @@ def _earlier(first: RejectCodes, second: RejectCodes) -> RejectCodes:
     return np.asarray(np.minimum(one, other) + np.uint8(1)).view(np.int8)
 
 
-def _first_of(rows: NDArray[Any]) -> Iterator[int]:
-    """The first MOST_NOTES places that are not 0."""
+def _first_of(rows: NDArray[Any], most: int) -> Iterator[int]:
+    """The first `most` places that are not 0."""
     starts = range(0, len(rows), MOST_NOTES)
     found = (start + np.flatnonzero(rows[start : start + MOST_NOTES]) for start in starts)
-    return islice((row for places in found for row in places.tolist()), MOST_NOTES)
+    return islice((row for places in found for row in places.tolist()), most)

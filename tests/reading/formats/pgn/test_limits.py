@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.reading.formats.pgn.test_scanner import SECOND, tags
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.formats.pgn import scanner as pgn
+from ttt_cli.reading.formats.pgn.reader import read_pgn
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 
@@ -52,3 +54,12 @@ def test_a_tag_too_long_rejects_its_game() -> None:
     batches = list(Scanner().scan([content.encode()]))
     assert [note[:2] for batch in batches for note in batch.rejects] == [(1, "too long")]
     assert [name for batch in batches for name in batch.whites] == [b"C"]
+
+
+@pytest.mark.parametrize("large", [1, 1 << 30])
+def test_what_cannot_be_told_apart_is_handed_on_in_parts(large: int) -> None:
+    """However much of the file was looked at before it was opened."""
+    batches = read_pgn(iter([b'[White "A"]\n\n' * 150_000]), DataConfig(), large=large).batches
+    rejects = [len(batch.rejects) for batch in batches]
+    assert sum(rejects) == 150_000
+    assert max(rejects) < 60_000

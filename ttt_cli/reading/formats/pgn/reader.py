@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Table
-from ttt_cli.reading.text import LARGE, peek
+from ttt_cli.reading.text import BLOCK, LARGE, peek
 
 
 def read_pgn(blocks: Iterator[bytes], data: DataConfig, name: str = "", large: int = LARGE) -> Table:  # noqa: ARG001
@@ -17,7 +17,8 @@ def _batches(blocks: Iterator[bytes], data: DataConfig, large: int) -> Iterator[
         from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
 
         return read_pgn_chess(blocks)
-    head, blocks = peek(blocks, large)
+    head, peeked = peek(blocks, large)
+    blocks = (block[start : start + BLOCK] for block in peeked for start in range(0, len(block), BLOCK))
     if len(head) < large:
         from ttt_cli.reading.formats.pgn.scanner import Scanner
 
