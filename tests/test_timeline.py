@@ -1,6 +1,7 @@
 """Games laid out in time, and time steps."""
 
 import datetime as dt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from ttt_cli.config.schema import PERIODS, Colours
+from ttt_cli.games.read import read_games
 from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
 from ttt_cli.timeline import build_timeline
 
@@ -120,3 +122,19 @@ def test_colours_are_unknown_where_the_winner_is_always_named_first(
     timeline = build_timeline(make_games(rows), colours=colours)
     assert timeline.colours is known
     assert bool(timeline.notes) is (colours == "auto" and not known)
+
+
+@pytest.mark.parametrize("colours", ["auto", "known", "unknown"])
+def test_a_file_that_names_the_winner_first_among_others_is_warned_of(
+    tmp_path: Path, colours: Colours
+) -> None:
+    """With such a file among others White's advantage came out three times too large, without a word."""
+    for name, results in (("lists.csv", ["1-0"] * 30), ("games.csv", ["0-1"] * 3)):
+        rows = [f"{1900 + i % 3},p{i % 7},p{(i + 1) % 7},{result}\n" for i, result in enumerate(results)]
+        (tmp_path / name).write_text("".join(["date,white,black,result\n", *rows]))
+    games = read_games([tmp_path / "lists.csv", tmp_path / "games.csv"])
+    notes = build_timeline(games, colours=colours).notes
+    assert len(notes) == (colours == "auto")
+    assert all(
+        note.startswith(f"{tmp_path / 'lists.csv'}: the winner is always named first, but") for note in notes
+    )

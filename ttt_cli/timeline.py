@@ -12,9 +12,16 @@ from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
+from ttt_cli.reading.batches import WINNER_FIRST
 
 _COLOURS_UNKNOWN: Final = (
     "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
+)
+
+
+_COLOURS_DOUBTFUL: Final = (
+    "the winner is always named first, but not in other files: all colours are taken as known, and White's advantage "
+    "comes out too large; data.colours: unknown, or a fit without these files, avoids that"
 )
 
 
@@ -129,8 +136,16 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         array.flags.writeable = False
     joined = _joined(games)
     known = colours_known(games, colours)
-    notes = (_COLOURS_UNKNOWN,) if colours == "auto" and not known else ()
+    notes = _notes(games, known=known) if colours == "auto" else ()
     return Timeline(players=games.players, period=period, joined=joined, colours=known, notes=notes, **arrays)
+
+
+def _notes(games: Games, *, known: bool) -> tuple[str, ...]:
+    """What is to be reported of colours that nobody asked about."""
+    if not known:
+        return (_COLOURS_UNKNOWN,)
+    files = [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
+    return (f"{', '.join(files)}: {_COLOURS_DOUBTFUL}",) if files else ()
 
 
 def _joined(games: Games) -> Mask | None:
