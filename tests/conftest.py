@@ -51,6 +51,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # DuckDB counts what is left at the end
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data, where there is one."""
