@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.handmade import written
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
 from ttt_cli.systems import ttt
@@ -20,13 +21,16 @@ NEW = """1858.12.20,Adolf Anderssen,Paul Morphy,0-1
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TTT_RUN", raising=False)
     (tmp_path / "old.csv").write_text(HEAD + OLD)
     (tmp_path / "new.csv").write_text(HEAD + NEW)
-    assert main.run(["fit", "old.csv", "-o", "a.ttt", "-s", "model.beta=300"]) == 0
-    capsys.readouterr()
+    written(
+        tmp_path / "a.ttt",
+        lambda: main.run(["fit", "old.csv", "-q", "-s", "model.beta=300", "-o", "a.ttt"]),
+        "update",
+    )
     return tmp_path
 
 

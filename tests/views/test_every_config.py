@@ -21,6 +21,7 @@ from ttt_cli.views.charts.figure import KINDS, make_figure
 from ttt_cli.views.evidence.report import has_evidence
 
 NO_NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(nan|inf(inity)?)(?!\w)", re.IGNORECASE)
+YEARS: Final = re.compile(r'\[Date "18(5[789]|6[01])')
 _ROUNDS: Final = "{0},Alder,Birch,1-0\n{0},Birch,Alder,1-0\n{0},Birch,Alder,1/2-1/2\n"
 UNRATED: Final = "date,white,black,result\n" + "".join(
     _ROUNDS.format(year) * 4 + (f"{year},Crane,Alder,0-1\n" if year in (1856, 1860) else "")
@@ -38,7 +39,7 @@ class History(NamedTuple):
 
 HISTORIES: Final = {
     "sample": History(
-        (str(ROOT / "sample_pgn" / "classics.pgn"), "--years", "1857-1861"),
+        ("games.pgn",),
         ("Morphy, Paul", "Anderssen, Adolf", "Paulsen, Louis"),
         "table",
     ),
@@ -70,7 +71,9 @@ MAY_BE_EMPTY: Final = {"upsets"}
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.parametrize(
-        ("config", "history"), [(config, history) for config in shipped_configs() for history in HISTORIES]
+        ("config", "history"),
+        [(config, history) for config in shipped_configs() for history in HISTORIES],
+        scope="module",  # those of one run come together
     ),
 ]
 
@@ -80,6 +83,9 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Pat
     """The run of a config and a history: fitted once."""
     folder = tmp_path_factory.mktemp("runs")
     (folder / "games.csv").write_text(UNRATED, encoding="utf-8")
+    sample = (ROOT / "sample_pgn" / "classics.pgn").read_text(encoding="utf-8")
+    chosen = (game for game in re.split(r"^(?=\[Event )", sample, flags=re.MULTILINE) if YEARS.search(game))
+    (folder / "games.pgn").write_text("".join(chosen), encoding="utf-8")
 
     @cache
     def fitted(config: str, history: str) -> Path:
