@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.reading import file_records
-from ttt_cli.reading.batches import REJECT_CODE, Batch, Note
+from ttt_cli.reading.batches import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG, Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
@@ -94,6 +94,16 @@ def test_all_rejects_are_counted_and_the_first_described(monkeypatch: pytest.Mon
     assert lines.tolist() == [line for line in range(40) if line % 4 < 3]
     assert reject_codes.tolist() == [REJECT_CODE[reason] for reason in reasons] * 10
     assert records.rows == 40 + 30
+
+
+def test_rejects_are_in_the_order_of_their_lines() -> None:
+    """A row whose quote is never closed is given up after lines within it that are too long."""
+    records = FileRecords("x")
+    for line, reason in ((3, TOO_LONG), (2, BAD_ROW), (5, BAD_ROW)):
+        records.add(batch()._replace(rejects=[Note(line, reason, "", DROPPED)]))
+    lines, reject_codes = records.rejected
+    assert lines.tolist() == [2, 3, 5]
+    assert reject_codes.tolist() == [REJECT_CODE[reason] for reason in (BAD_ROW, TOO_LONG, BAD_ROW)]
 
 
 def test_moves_lines_and_rejects() -> None:

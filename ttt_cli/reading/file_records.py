@@ -115,9 +115,12 @@ class FileRecords:
 
     @property
     def rejected(self) -> tuple[Codes, Codes]:
-        """The lines and reject codes of all records that the reader could not split into columns."""
-        lines, reject_codes = self._rejected
-        return lines.whole(), reject_codes.whole()
+        """The lines, in order, and reject codes of all records that the reader could not split into columns."""
+        lines, reject_codes = (column.whole() for column in self._rejected)
+        if np.any(lines[1:] < lines[:-1]):  # a row was given up after lines behind its first were
+            order = np.argsort(lines, kind="stable")
+            lines, reject_codes = lines[order], reject_codes[order]
+        return lines, reject_codes
 
     @property
     def further(self) -> tuple[str, ...]:

@@ -115,6 +115,16 @@ def test_an_array_is_read_like_lines() -> None:
             assert [row[1:] for row in rows] == expected
 
 
+def test_lines_of_several_forms_keep_their_order() -> None:
+    """With equally many quotes, and none that is read by itself; most are of the form that comes second."""
+    forms = ('{"date": "1858", "white": "%d", "black": "B", "result": 1}',
+             '{"result": 1, "date": "1858", "white": "%d", "black": "B"}')  # fmt: skip
+    content = "\n".join(forms[number % 3 > 0] % number for number in range(1, 100)) + "\n"
+    for large in (1, 1 << 20):
+        rows, _ = rows_of(*opened(content, large).batches)
+        assert [(row[0], row[2]) for row in rows] == [(number, str(number)) for number in range(1, 100)]
+
+
 def test_keys_are_mapped_like_headers() -> None:
     content = '{"When": 1858, "Winner": "A", "Loser": "B", "points": 1}\n' * 2
     columns = {"date": "When", "white": "winner", "black": "Loser", "result": "points"}

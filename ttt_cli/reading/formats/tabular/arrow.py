@@ -154,8 +154,8 @@ class Assembly:
 
 
 def _in_order(parts: Sequence[Rows]) -> Rows:
-    if len(parts) == 1:
-        return parts[0]
-    lines = np.concatenate([lines for lines, _ in parts])
+    lines, codes = (np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True))
+    if np.all(lines[1:] > lines[:-1]):
+        return lines, codes
     order = np.argsort(lines, kind="stable")
-    return lines[order], np.concatenate([codes for _, codes in parts], axis=1)[:, order]
+    return lines[order], codes[:, order]
