@@ -49,6 +49,11 @@ def test_rows_that_could_not_be_split_stand_where_their_lines_do() -> None:
     assert reasons(records) == [None, "bad row", None]
     assert [records.white_written[row] for row in range(3)] == ["A", "", "C"]
     assert games_of(records).weight.tolist() == [2, 3]
+    records = records_of(
+        [game("A", "B"), game("C", "D")], rejects=[5, 3, 2]
+    )  # readers may find them in any order
+    assert records.line.tolist() == [1, 2, 3, 4, 5]
+    assert reasons(records) == [None, "bad row", "bad row", None, "bad row"]
 
 
 def test_a_match_is_a_row_for_each_outcome() -> None:

@@ -59,6 +59,8 @@ class FileColumns:
 def _with_rejects(
     columns: dict[str, Column | None], lines: Column, places: Column, reject_codes: Column
 ) -> dict[str, Column | None]:
+    order = np.argsort(places, kind="stable")
+    places, reject_codes = places[order], reject_codes[order]
     after = np.searchsorted(lines, places, side="right")
     added: dict[str, Any] = {"line": places, "reject_code": reject_codes, "weight": 1.0}
 
