@@ -4,8 +4,6 @@ Such a process imports what its work is made of and no script of the user. It ru
 Ctrl-C reaches only the one that began it, and ends with that one, whatever ends it.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal
@@ -188,7 +186,7 @@ class _Pool:
         with self._lock:
             return next(self._waiting, None)
 
-    def _begun(self) -> _Process | None:
+    def _begun(self) -> "_Process | None":
         """Another process, None after the end."""
         with self._lock:
             if self._ended:

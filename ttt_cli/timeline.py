@@ -1,7 +1,5 @@
 """Games laid out in time: who plays in which period, and which games each period holds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -77,7 +75,7 @@ class Timeline:
         """How a period number is written, e.g. 1858."""
         return label(number, self.period)
 
-    def until(self, step: int) -> Timeline:
+    def until(self, step: int) -> "Timeline":
         """The same before the period at index `step` of `periods`: its games and nodes are the first of these."""
         nodes, games = int(self.node_start[step]), int(self.game_start[step])
         following = np.where(self.next[:nodes] < nodes, self.next[:nodes], -1).astype(np.int32)

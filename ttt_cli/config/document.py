@@ -1,7 +1,5 @@
 """The values of a config, each with the place where it was written, and what all its sections have in common."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +28,7 @@ class Document:
                 return self.origins[path[:end]]
         return None
 
-    def assign(self, path: tuple[str, ...], value: Any, origin: str) -> Document:
+    def assign(self, path: tuple[str, ...], value: Any, origin: str) -> "Document":
         """A copy in which `path` holds `value`; what stood at or below it is gone, and the key comes last."""
         values = dict(self.values)
         section = values

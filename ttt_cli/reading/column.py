@@ -1,7 +1,5 @@
 """The dictionary-encoded column: values as numbers of distinct ones, and what numbers them."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar, overload
@@ -24,7 +22,7 @@ class ByteStrings(Sequence[bytes]):
         self.characters = characters
 
     @classmethod
-    def of(cls, strings: Sequence[bytes]) -> ByteStrings:
+    def of(cls, strings: Sequence[bytes]) -> "ByteStrings":
         """The same strings."""
         starts = np.cumsum([0, *map(len, strings)], dtype=np.int64)
         return ByteStrings(starts, np.frombuffer(b"".join(strings), np.uint8))
@@ -66,8 +64,8 @@ class Column(Sequence[V_co]):
     @overload
     def __getitem__(self, index: int) -> V_co: ...
     @overload
-    def __getitem__(self, index: slice) -> Column[V_co]: ...
-    def __getitem__(self, index: int | slice) -> V_co | Column[V_co]:
+    def __getitem__(self, index: slice) -> "Column[V_co]": ...
+    def __getitem__(self, index: int | slice) -> "V_co | Column[V_co]":
         if isinstance(index, slice):
             return Column(self.codes[index], self.values)
         return self.values[int(self.codes[index])]

@@ -1,7 +1,5 @@
 """The parameters with which a system predicts the years before a test best, or which their evidence prefers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,7 +91,7 @@ def _by_score(past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> T
     )
 
 
-def _search(loss: _Loss, begin: Array, free: tuple[Coordinate, ...], plan: TunePlan) -> bool:
+def _search(loss: "_Loss", begin: Array, free: tuple[Coordinate, ...], plan: TunePlan) -> bool:
     """Minimise without a gradient (COBYQA: T. M. Ragonneau, Z. Zhang 2022); whether it ended by itself."""
     from scipy.optimize import Bounds, minimize
 

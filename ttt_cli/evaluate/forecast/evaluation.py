@@ -1,7 +1,5 @@
 """What is done for every system of a comparison: tuned, asked for forecasts, then for its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +24,7 @@ class System(Resolved):
     name: str
 
     @classmethod
-    def of(cls, name: str, resolved: Resolved) -> System:
+    def of(cls, name: str, resolved: Resolved) -> "System":
         """A resolved config under a name."""
         return cls(resolved.config, resolved.params, name)
 
@@ -117,7 +115,7 @@ class _Reporting:
     """Progress that goes to whoever runs the chains, as (amount, note)."""
 
     @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[_Reporting]:  # noqa: ARG002
+    def task(self, label: str, total: float | None = None, unit: str = "") -> "Iterator[_Reporting]":  # noqa: ARG002
         """Report a task."""
         yield self
 

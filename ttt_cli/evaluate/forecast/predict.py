@@ -7,8 +7,6 @@ config are taken as given; whatever the model would work out from all games (`dr
 `white_advantage: estimate`) is worked out from the earlier ones.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -210,7 +208,7 @@ class Forecaster:
         self.converged &= fit.status.converged
         return fit.log_evidence
 
-    def _fit_before(self, step: int, stop: int, past: _Past) -> Fit:
+    def _fit_before(self, step: int, stop: int, past: "_Past") -> Fit:
         if self._traits.kind == "smoothed":
             return self._fit(known_before(self.timeline, step, stop), past.learning, step)
         if not past.lasting:
@@ -235,7 +233,7 @@ class Forecaster:
         self.converged &= self._last.status.converged
         return self._last
 
-    def _past(self, seen: Timeline) -> _Past:
+    def _past(self, seen: Timeline) -> "_Past":
         """The parameters, with nothing left to be worked out but from the games seen."""
         params = self.params.model_copy(update=self._traits.for_predictions)
         rule: dict[str, Any] = {}

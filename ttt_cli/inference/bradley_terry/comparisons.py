@@ -1,7 +1,5 @@
 """Games as paired comparisons: equal pairs of nodes at equal odds held once, with what was won and lost."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -38,12 +36,12 @@ class Comparisons:
         """The columns in the order in which kernels take them."""
         return self.first, self.second, self.shift, self.won, self.lost
 
-    def among(self, place: Ids) -> Comparisons:
+    def among(self, place: Ids) -> "Comparisons":
         """Those between nodes that have a place (not below 0), these renumbered by it."""
         here = self.where((place[self.first] >= 0) & (place[self.second] >= 0))
         return replace(here, first=place[here.first], second=place[here.second])
 
-    def where(self, kept: Mask) -> Comparisons:
+    def where(self, kept: Mask) -> "Comparisons":
         """The rows of a mask (rows,)."""
         return Comparisons(
             first=self.first[kept],

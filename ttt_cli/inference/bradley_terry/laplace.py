@@ -5,8 +5,6 @@ With F the log density of ratings and games, r its maximum and H the information
 for the gradient g. Natural units (400 / ln 10 Elo points) throughout.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final
@@ -47,7 +45,7 @@ class Derivatives:
     margin_second: Array
 
     @classmethod
-    def at(cls, difference: Array, won: Array, lost: Array, margin: float) -> Derivatives:
+    def at(cls, difference: Array, won: Array, lost: Array, margin: float) -> "Derivatives":
         """Those of won log L(difference - margin) + lost log L(-difference - margin), L the logistic function."""
         from scipy.special import expit
 

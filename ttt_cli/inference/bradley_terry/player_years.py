@@ -1,7 +1,5 @@
 """The nodes that Bradley-Terry can rate, group by group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +26,7 @@ class PlayerYears:
     active: Mask
 
     @classmethod
-    def of(cls, timeline: Timeline) -> PlayerYears:
+    def of(cls, timeline: Timeline) -> "PlayerYears":
         """Those of a timeline. A player's nodes belong together, with games or not."""
         group = rated_groups(timeline)[timeline.node_player]
         nodes = np.flatnonzero(group >= 0).astype(np.int32)

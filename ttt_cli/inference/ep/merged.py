@@ -1,7 +1,5 @@
 """Equal games held once: the form in which the smoothing models go through a timeline."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -42,7 +40,7 @@ class MergedGames:
     def __len__(self) -> int:
         return len(self.games.first)
 
-    def none(self) -> MergedGames:
+    def none(self) -> "MergedGames":
         """The same periods without games."""
         start, first, second, code, weight = self.games
         none = Games(np.zeros_like(start), first[:0], second[:0], code[:0], weight[:0])

@@ -1,7 +1,5 @@
 """The shape of a sparse symmetric matrix and of its factor, before any number is known."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

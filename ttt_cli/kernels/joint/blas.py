@@ -1,7 +1,5 @@
 """BLAS and LAPACK inside kernels: called by addresses handed in, so that compiled code on disk holds none."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

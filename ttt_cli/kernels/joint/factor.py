@@ -5,8 +5,6 @@ in a dense triangle. The inverse goes the other way (Takahashi, Fagan and Chen 1
 rows below is known from above, and with Y = L21 L11^-1 it is Z21 = -Z22 Y and Z11 = (L11 L11^T)^-1 - Y^T Z21.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.kernels.arrays import Rows, Vector

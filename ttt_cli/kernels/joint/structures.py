@@ -1,7 +1,5 @@
 """The arrays of a sparse factor A = L L^T, kept by supernodes: runs of columns that have the same rows."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ttt_cli.kernels.arrays import Index, Places

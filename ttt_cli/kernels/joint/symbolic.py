@@ -4,8 +4,6 @@ Liu 1990 (tree); Gilbert, Ng and Peyton 1994 (counts); Ashcraft and Grimes 1989 
 The matrix is a graph: the neighbours of i are `neighbours[start[i]]` up to `start[i + 1]`, both ways, each once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ttt_cli.kernels.arrays import Index, Places

@@ -1,7 +1,5 @@
 """Names at line ends, moved up or down until none covers another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -33,7 +31,7 @@ class Label:
         x, y = point
         return self.x <= x <= self.right and abs(self.y - y) < HEIGHT / 2
 
-    def covers(self, other: Label) -> bool:
+    def covers(self, other: "Label") -> bool:
         """Whether the two texts touch."""
         return (
             self.x < other.right + GAP

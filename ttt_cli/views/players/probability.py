@@ -3,8 +3,6 @@
 A strength is a row of a run's skills: `mean`, `sd` and the model's further columns (`draw_margin`, ...), points.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -27,7 +25,7 @@ class Outcome(NamedTuple):
         """The expected score, 0 to 1."""
         return self.win + self.draw / 2.0
 
-    def turned(self) -> Outcome:
+    def turned(self) -> "Outcome":
         """The same game seen from the other side."""
         return Outcome(self.loss, self.draw, self.win)
 

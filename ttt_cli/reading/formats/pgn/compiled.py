@@ -3,8 +3,6 @@
 It says exactly what `Scanner` says. Loading it takes longer than reading a small file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -47,10 +45,10 @@ class _Rows(NamedTuple):
     codes: Ids  # (rows, columns)
 
     @classmethod
-    def empty(cls, rows: int) -> _Rows:
+    def empty(cls, rows: int) -> "_Rows":
         return cls(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty((rows, COLUMNS), np.int32))
 
-    def first(self, rows: int) -> _Rows:
+    def first(self, rows: int) -> "_Rows":
         """A copy of so many rows."""
         return _Rows(self.lines[:rows].copy(), self.moves[:rows].copy(), self.codes[:rows].copy())
 
@@ -63,7 +61,7 @@ class _Marked(NamedTuple):
     room: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, data: bytes) -> _Marked:
+    def of(cls, data: bytes) -> "_Marked":
         view, marks = np.frombuffer(data, np.uint8), np.empty(len(data), np.uint8)
         if len(data):
             mark_bytes(view, marks)

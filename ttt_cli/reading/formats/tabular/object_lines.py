@@ -5,8 +5,6 @@ each is looked at once. Lines with escapes or anything else that is not plain ar
 those of a form that few have; equal ones are read once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -52,7 +50,7 @@ class _Between(NamedTuple):
     scalars: Column[bytes]
 
     @classmethod
-    def of(cls, column: Column[bytes]) -> _Between:
+    def of(cls, column: Column[bytes]) -> "_Between":
         found = [_kind(text) for text in column.values]
         kinds = np.array([kind for kind, _ in found], np.int8)[column.codes]
         return cls(kinds, Column(column.codes, ByteStrings.of([text for _, text in found])))
