@@ -10,11 +10,10 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
 from ttt_cli.inference.params import ExpectedParams
-from ttt_cli.inference.scores.filtering import filter_fit, rows_of
+from ttt_cli.inference.scores.filtering import evidence_gradient, filter_fit, rows_of
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Piece

@@ -15,11 +15,15 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
-from ttt_cli.inference.bradley_terry.anchor import anchored_rating
 from ttt_cli.inference.bradley_terry.comparisons import compare_games
 from ttt_cli.inference.bradley_terry.newton import Posterior, maximise
 from ttt_cli.inference.bradley_terry.player_years import PlayerYears
-from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
+from ttt_cli.inference.bradley_terry.ratings import (
+    Deviations,
+    anchored_rating,
+    own_deviations,
+    started_ratings,
+)
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings

@@ -10,13 +10,12 @@ from pydantic import Field
 from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
-from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
-from ttt_cli.inference.scores.filtering import filter_fit, one_pass, rows_of, whole_periods
+from ttt_cli.inference.scores.filtering import evidence_gradient, filter_fit, one_pass, rows_of, whole_periods
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes, Steps
 from ttt_cli.timeline import Timeline

@@ -8,13 +8,12 @@ from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
-from ttt_cli.inference.differences import evidence_gradient
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
-from ttt_cli.inference.scores.filtering import filter_fit, one_pass, rows_of, whole_periods
+from ttt_cli.inference.scores.filtering import evidence_gradient, filter_fit, one_pass, rows_of, whole_periods
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes
 from ttt_cli.periods import STEPS_PER_YEAR

@@ -10,11 +10,10 @@ from pydantic import Field
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
-from ttt_cli.inference.differences import central_slope
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.params import SkillParams
-from ttt_cli.inference.scores.filtering import filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.scores.filtering import central_slope, filter_fit, one_pass, pieces, rows_of
 from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Games, Steps
 from ttt_cli.timeline import Timeline

@@ -19,7 +19,6 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
-from ttt_cli.inference.differences import central_slope
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.ep.weighted import GamesSoFar, Probit
 from ttt_cli.inference.outcome import log_score
@@ -32,6 +31,7 @@ from ttt_cli.inference.params import (
     WhiteAdvantage,
 )
 from ttt_cli.inference.params import Params as ModelParams
+from ttt_cli.inference.scores.filtering import central_slope
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import COMMON_MARGIN, PLAY, Traits
 from ttt_cli.timeline import Timeline

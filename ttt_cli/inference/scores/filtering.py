@@ -1,9 +1,12 @@
-"""What the filters share: a fit in one pass, beliefs before a period's games, and games piece by piece."""
+"""What the filters share: a fit in one pass, games piece by piece, and the gradient of their evidence by differences.
 
-from collections.abc import Callable, Iterator, Mapping
+A pass costs so little that formulas for it are not worth while.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import pairwise
-from typing import Any, Final, Protocol, Unpack
+from typing import Any, Final, Protocol, TypeVar, Unpack
 
 import numpy as np
 
@@ -11,10 +14,13 @@ from ttt_cli.arrays import Array, Mask
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.params import Params
+from ttt_cli.inference.draws import draw_share, logistic_margin_slope
+from ttt_cli.inference.params import ExpectedParams, Params
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.scores.structures import Games, Piece
 from ttt_cli.timeline import Timeline
+
+_Params = TypeVar("_Params", bound=ExpectedParams)
 
 ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
 
@@ -100,3 +106,30 @@ def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
     begins = np.append(np.flatnonzero(~joined), n)
     whole = begins[np.searchsorted(begins, cuts)]
     return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
+
+
+def evidence_gradient(
+    filtered: Callable[[_Params], Fit], timeline: Timeline, params: _Params, fit: Fit, keys: Iterable[str]
+) -> dict[str, float]:
+    """The gradient of the log-evidence in the parameters `keys` and in `draw_probability`, at a fit of the timeline.
+
+    `filtered` fits with given parameters. Numbers that were worked out from the games stay as the fit has them.
+    """
+    known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
+
+    def slope(key: str) -> float:
+        value = float(fit.params[key])
+        return central_slope(
+            lambda moved: filtered(known.model_copy(update={key: moved})).log_evidence, value, 1.0
+        )
+
+    slopes = {key: slope(key) for key in (*keys, "draw_margin", "white_advantage")}
+    share = params.draw_probability or draw_share(timeline)
+    return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
+
+
+def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:
+    """The slope of a function by differences over a small part of `unit`; one-sided where it would turn negative."""
+    step = 1e-4 * max(unit, abs(at))
+    low = at - step if at >= step or at < 0.0 or at == 0.0 else at
+    return (function(at + step) - function(low)) / (at + step - low)
