@@ -12,8 +12,7 @@ from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection.duplicates import find_duplicates
 from ttt_cli.games.selection.groups import label_groups
-from ttt_cli.games.selection.match_events import in_set, of_events
-from ttt_cli.games.selection.match_players import matching_players
+from ttt_cli.games.selection.match import in_set, matching_players, of_events
 from ttt_cli.reading.batches import (
     DUPLICATE,
     ENGINE,

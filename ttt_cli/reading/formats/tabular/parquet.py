@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,7 +13,7 @@ import numpy as np
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Table
-from ttt_cli.reading.formats.tabular.columnar import TextColumns, first_line, literal, quoted, spool, workshop
+from ttt_cli.reading.column import Column, Dictionary
 from ttt_cli.reading.formats.tabular.columns import make_batch
 from ttt_cli.reading.formats.tabular.layout import find_layout
 
@@ -28,34 +31,64 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str, large: in
     """
     import duckdb
 
-    with workshop() as (connection, folder):
-        spool(blocks, folder / "games.parquet", name)
+    with _workshop() as (connection, folder):
+        place = folder / "games.parquet"
+        _spool(blocks, place, name)
+        text = str(place).replace("'", "''")
         try:
-            return _read(connection, _relation(str(folder / "games.parquet")), data, name)
+            return _read(connection, f"read_parquet('{text}', hive_partitioning = false)", data, name)
         except duckdb.Error as error:
-            hint = "write the file anew; text in it must be UTF-8"
-            raise DataError(
-                f"cannot be read as Parquet: {first_line(error)}", where=name, hint=hint
-            ) from error
+            why = str(error).strip().partition("\n")[0].rstrip(".")
+            hint = "write the file again; text in it must be UTF-8"
+            raise DataError(f"cannot be read as Parquet: {why}", where=name, hint=hint) from error
 
 
-def _relation(path: str) -> str:
-    return f"read_parquet({literal(path)}, hive_partitioning = false)"
+@contextmanager
+def _workshop() -> Iterator[tuple[DuckDBPyConnection, Path]]:
+    """A database in memory and a folder for what does not fit there; both are gone afterwards, whatever happens."""
+    import duckdb
+
+    with TemporaryDirectory(prefix="ttt-") as folder, duckdb.connect() as connection:
+        connection.execute("SET temp_directory = ?", [folder])
+        connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        yield connection, Path(folder)
+
+
+def _spool(blocks: Iterator[bytes], place: Path, name: str) -> None:
+    """Write blocks to a file. Raises DataError when there is no room for it."""
+    with place.open("wb") as file:
+        for block in blocks:
+            try:
+                file.write(block)
+            except OSError as error:
+                hint = f"it is copied to {place.parent.parent} while it is read; TMPDIR names another folder"
+                raise DataError(f"cannot be copied: {error.strerror}", where=name, hint=hint) from error
 
 
 def _read(connection: DuckDBPyConnection, relation: str, data: DataConfig, name: str) -> Table:
     described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     names = [str(row[0]) for row in described]
-    texts = [text_of_type(quoted(column), str(row[1])) for column, row in zip(names, described, strict=True)]
+    quoted = ['"' + column.replace('"', '""') + '"' for column in names]
+    texts = [text_of_type(column, str(row[1])) for column, row in zip(quoted, described, strict=True)]
     sample = connection.execute(f"SELECT {', '.join(texts)} FROM {relation} LIMIT {_SAMPLE}").fetchall()
     layout = find_layout([names, *sample], data, name, named=True)
     if not sample:
         return Table(layout.kind, iter(()))
-    columns = TextColumns(connection)
-    codes = columns.codes(relation, [texts[index] for index in layout.used])
-    used = {index: columns.column(column) for index, column in zip(layout.used, codes, strict=True)}
-    lines = np.arange(1, 1 + len(codes[0]))
-    return Table(layout.kind, iter([make_batch(layout, lines, used)]))
+    columns = text_columns(connection, relation, [texts[index] for index in layout.used])
+    lines = np.arange(1, 1 + len(columns[0].codes))
+    return Table(layout.kind, iter([make_batch(layout, lines, dict(zip(layout.used, columns, strict=True)))]))
+
+
+def text_columns(connection: DuckDBPyConnection, relation: str, texts: Sequence[str]) -> list[Column[str]]:
+    """The SQL expressions `texts`, which are never NULL, of all rows of a relation, which keep their order."""
+    run, dictionary = connection.execute, Dictionary[str]()
+    distinct = " UNION ".join(f"SELECT {text} AS word FROM {relation}" for text in texts)
+    run(f"CREATE OR REPLACE TYPE words AS ENUM (SELECT word FROM ({distinct}) ORDER BY word)")
+    found = run("SELECT unnest(enum_range(NULL::words))").fetchall()
+    numbers = dictionary.ids(word.replace("\0", "") for (word,) in found)
+    listed = ", ".join(f"enum_code(({text})::words)::INTEGER AS c{i}" for i, text in enumerate(texts))
+    columns = run(f"SELECT {listed} FROM {relation}").fetchnumpy()
+    return [Column(numbers[columns[f"c{i}"]], dictionary.values) for i in range(len(texts))]
 
 
 def text_of_type(column: str, kind: str) -> str:
