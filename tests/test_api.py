@@ -10,6 +10,7 @@ import pytest
 
 import ttt_cli
 from tests.support.handmade import RECORDS, games_of, write_small_run
+from tests.support.recorder import Recorder
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.inference.solver import OnSweep
@@ -114,30 +115,20 @@ def test_opened_runs_are_those_written(tmp_path: Path) -> None:
     assert open_run(tmp_path / "a.ttt").meta.games == len(RECORDS)
 
 
-class Recorder:
-    def __init__(self) -> None:
-        self.steps: list[float] = []
-        self.note = ""
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        self.steps.append(amount)
-        self.note = note
-
-
 def test_the_bar_moves_with_the_logarithm_of_the_error_and_never_back() -> None:
     bar = Recorder()
     sweeps = _Sweeps(bar, tol=0.01)
     for number, error in enumerate([math.inf, 1.0, 0.1, 0.5, math.nan, 0.009], start=1):
         sweeps(number, 2 * error, error)
-    assert np.cumsum(bar.steps).tolist() == pytest.approx([0, 0, 0.5, 0.5, 0.5, 1.0])
-    assert min(bar.steps) >= 0
-    assert bar.note == "sweep 6, change 0.018, error 0.009"
+    assert np.cumsum(bar.told).tolist() == pytest.approx([0, 0, 0.5, 0.5, 0.5, 1.0])
+    assert min(bar.told) >= 0
+    assert bar.notes[-1] == "sweep 6, change 0.018, error 0.009"
 
 
 def test_an_error_below_the_tolerance_at_once_fills_the_bar() -> None:
     bar = Recorder()
     _Sweeps(bar, tol=0.01)(1, 0.0, 0.0)
-    assert bar.steps == [1.0]
+    assert bar.told == [1.0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")

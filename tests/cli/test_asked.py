@@ -5,19 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import put_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.cli.terminal import console
 
 SAID = "a.ttt: 7 games 1857-1862\n"
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    put_small_run(tmp_path / "a.ttt")
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.slow

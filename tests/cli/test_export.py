@@ -5,7 +5,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 from ttt_cli.cli.export import TABLES
 
@@ -18,10 +17,7 @@ HEADERS = {
 COUNTS = {"skills": 13, "players": 3, "games": 7, "evidence": 1}
 
 
-@pytest.fixture(autouse=True)
-def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_small_run(tmp_path / "a.ttt")
-    monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize("table", TABLES)

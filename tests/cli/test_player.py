@@ -9,14 +9,6 @@ from tests.support.handmade import RECORDS, put_small_run, write_small_run
 from ttt_cli.cli import main
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    put_small_run(tmp_path / "a.ttt")
-    return tmp_path
-
-
 def test_words_of_the_name_are_joined_and_rows_are_tsv(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,14 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import put_small_run
 from ttt_cli.cli import main
 
-
-@pytest.fixture(autouse=True)
-def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_small_run(tmp_path / "a.ttt")
-    monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_players_are_listed_and_searched(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,16 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import put_small_run
 from ttt_cli.cli import main, plot
 from ttt_cli.views.charts import figure, save
 
-
-@pytest.fixture(autouse=True)
-def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_small_run(tmp_path / "a.ttt")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TTT_RUN", "a.ttt")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_the_name_of_the_file_decides_the_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

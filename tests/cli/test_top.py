@@ -6,16 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.support.handmade import RECORDS, put_small_run, write_small_run
+from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.cli import main
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TTT_RUN", raising=False)
-    put_small_run(tmp_path / "a.ttt")
-    return tmp_path
 
 
 def rows_of(capsys: pytest.CaptureFixture[str], *args: str) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import fit_rows, make_games
+from tests.support.builders import assert_same, fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.kernels.ep.sides import sides_log_probability
 from ttt_cli.systems import ttt_d
@@ -41,13 +41,6 @@ def fitted(rows, **params):
     names = [timeline.players[player] for player in timeline.node_player]
     keys = zip(names, timeline.node_period.tolist(), strict=True)
     return dict(zip(keys, columns, strict=True)), fit.log_evidence
-
-
-def assert_same(one, other, rename=lambda name: name):
-    assert {(rename(name), year) for name, year in one[0]} == set(other[0])
-    for (name, year), found in one[0].items():
-        assert found == pytest.approx(other[0][rename(name), year], abs=NEAR)
-    assert one[1] == pytest.approx(other[1], abs=1e-7)
 
 
 @laws

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import fit_rows, make_games, skills
+from tests.support.builders import assert_same, fit_rows, make_games, skills
 from tests.support.laid_out import histories
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.systems import ttt
@@ -31,13 +31,6 @@ def fitted(rows, **params):
     timeline, fit = fit_rows(rows, solver=SOLVER, **{**PARAMS, **params})
     assert fit.status.converged
     return skills(timeline, fit), fit.log_evidence
-
-
-def assert_same(one, other, rename=lambda name: name):
-    assert {(rename(name), year) for name, year in one[0]} == set(other[0])
-    for (name, year), found in one[0].items():
-        assert found == pytest.approx(other[0][rename(name), year], abs=NEAR)
-    assert one[1] == pytest.approx(other[1], abs=1e-7)
 
 
 @laws

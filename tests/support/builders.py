@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.games.table import Games
@@ -62,6 +63,14 @@ def skills(timeline, fit):
         (timeline.players[timeline.node_player[i]], int(timeline.node_period[i])): (fit.mean[i], fit.sd[i])
         for i in range(timeline.n_nodes)
     }
+
+
+def assert_same(one, other, rename=lambda name: name):
+    """Two pairs of `skills` and evidence agree, for fits that stop at an estimated error of 1e-7 points."""
+    assert {(rename(name), year) for name, year in one[0]} == set(other[0])
+    for (name, year), found in one[0].items():
+        assert found == pytest.approx(other[0][rename(name), year], abs=2e-6)
+    assert one[1] == pytest.approx(other[1], abs=1e-7)
 
 
 def small_chess_base(data: Path) -> list[tuple]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ttt_cli.config.schema import Config, ModelConfig
+from ttt_cli.config.schema import Config, ModelConfig, Period
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Walk
@@ -122,10 +122,10 @@ def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
     return path
 
 
-def monthly_run() -> Run:
-    """A run of RECORDS by months, in memory."""
+def run_by(period: Period) -> Run:
+    """A run of RECORDS in memory."""
     games = games_of(RECORDS)
-    timeline = build_timeline(games, "month")
+    timeline = build_timeline(games, period)
     return memory_run(games, timeline, fit_of(timeline), CONFIG)
 
 

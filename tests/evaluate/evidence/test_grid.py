@@ -7,8 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.handmade import RECORDS, games_of, written
+from tests.support.recorder import Recorder
 from ttt_cli.api import configure, fit
 from ttt_cli.config.axes import Axis
 from ttt_cli.config.schema import SolverConfig
@@ -36,7 +36,6 @@ from ttt_cli.evaluate.evidence.grid import (
     params_key,
 )
 from ttt_cli.inference.params import Params
-from ttt_cli.progress import Bar
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import ttt
@@ -304,21 +303,6 @@ def test_processes_are_used_when_they_pay(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "available_cores", lambda: 6)
     assert jobs_that_pay(1_000, 100) == 1
     assert jobs_that_pay(1_000_000, 100) == 6
-
-
-class Recorder:
-    """Progress that notes what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-
-    @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Iterator[Bar]:
-        self.told.append((label, total))
-        yield self
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        self.told.append(amount)
 
 
 def test_the_bar_counts_what_is_left_to_do(run: Run) -> None:

@@ -13,12 +13,12 @@ import pytest
 
 from tests.support.builders import make_games
 from tests.support.handmade import written
+from tests.support.recorder import Recorder
 from ttt_cli.api import fit, read_games
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.evidence.tune import Tuning, tune
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.games.table import Games
-from ttt_cli.progress import Bar
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import ttt
 
@@ -245,22 +245,6 @@ def test_an_interrupt_keeps_every_finished_fit(run: Run, monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         tune(run)
     assert len(open_run(run.path).evidence_points()) == 3  # the first is the run's own
-
-
-class Recorder:
-    """Progress that remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def task(self, label: str, total: float | None = None, unit: str = "") -> Any:
-        from contextlib import nullcontext
-
-        bar: Bar = self
-        return nullcontext(bar)
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        self.notes.append(note)
 
 
 def test_every_fit_is_told_with_its_evidence_and_parameters(run: Run) -> None:

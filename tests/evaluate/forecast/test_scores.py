@@ -1,7 +1,6 @@
 """Prequential scores: by hand, against laws, and on games whose skills are known."""
 
 import math
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.reference.ttt_ep import tilted
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
+from tests.support.recorder import Recorder
 from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed
@@ -318,19 +318,6 @@ def test_a_loose_tolerance_of_the_refits_changes_next_to_nothing(data):
     assert 0 < np.abs(loose - fine).max() < 1e-3
 
 
-class Recorder:
-    def __init__(self):
-        self.done, self.notes = 0, []
-
-    def task(self, label, total=None, unit=""):
-        self.label, self.total = label, total
-        return nullcontext(self)
-
-    def advance(self, amount=1, note=""):
-        self.done += amount
-        self.notes.append(note)
-
-
 def test_a_run_is_scored_under_its_config_from_a_period_on():
     run = api.fit(make_games(THREE_YEARS), model="ttt", **PARAMS)
     recorder = Recorder()
@@ -341,7 +328,9 @@ def test_a_run_is_scored_under_its_config_from_a_period_on():
     again = score(expected.model, timeline.outcome[3:], timeline.weight[3:])
     assert found.model.log_score == pytest.approx(again.log_score, abs=1e-4)
     assert found.naive == score(expected.naive, timeline.outcome[3:], timeline.weight[3:])
-    assert (recorder.done, recorder.total, recorder.notes) == (2, 2, ["1904"])
+    assert recorder.notes == ["1904"]
+    assert recorder.told[1:] == [2]
+    assert recorder.told[0][1] == 2
     assert prequential(run).first == "1900"
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.handmade import CONFIG, RECORDS, fit_of, games_of
+from tests.support.handmade import run_by
 from ttt_cli.evaluate.forecast.calibration import CalibrationBin, Reliability
-from ttt_cli.runs.run import Run, memory_run
-from ttt_cli.timeline import build_timeline
+from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.calibration import calibration_chart
 
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    games = games_of(RECORDS)
-    timeline = build_timeline(games)
-    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+    return run_by("year")
 
 
 def test_bins_are_points_with_two_standard_errors(run: Run) -> None:

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from tests.support.builders import fit_rows, make_games
-from tests.support.handmade import CONFIG, GAPS, monthly_run
+from tests.support.handmade import CONFIG, GAPS, run_by
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.views.rankings.eligible import (
     ACTIVE_YEARS,
@@ -59,8 +59,8 @@ def test_many_periods_are_every_one_by_itself(run: Run, limits: Eligible) -> Non
 
 def test_years_are_steps_of_the_run(run: Run) -> None:
     assert steps(run, 2) == 2
-    assert steps(monthly_run(), 2) == 24
-    assert steps(monthly_run(), 0.5) == 6
+    assert steps(run_by("month"), 2) == 24
+    assert steps(run_by("month"), 0.5) == 6
 
 
 def test_limits_in_words() -> None:

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.handmade import GAPS, monthly_run
+from tests.support.handmade import GAPS, run_by
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.field import find_period
@@ -19,7 +19,7 @@ def test_the_last_period_is_meant_by_default(run: Run) -> None:
 
 
 def test_a_label_may_be_cut_short_or_finer() -> None:
-    months = monthly_run()
+    months = run_by("month")
     assert find_period(months, "1858")[0] == "1858-12"
     assert find_period(months, "1858-08")[0] == "1858-08"
     assert find_period(months, "1858-08-20")[0] == "1858-08"
