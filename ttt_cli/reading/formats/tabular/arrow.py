@@ -1,7 +1,7 @@
 """Lines cut into dictionary-encoded columns by pyarrow, and the rows of a block put together."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -49,13 +49,14 @@ def lines_in(blocks: Iterable[bytes]) -> Iterator[Lines]:
 def one_ahead(feed: Callable[[Lines], Iterable[Batch]], blocks: Iterable[Lines]) -> Iterator[Batch]:
     """What each block is made into, in a thread of its own, while the next is read and the last is taken in.
 
-    Not in the main thread, where pyarrow takes signals for itself and loses some.
+    Not in the main thread, where pyarrow takes signals for itself and loses some; what `feed` leaves to be made as it
+    is asked for is made there.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="rows") as thread:
-        under_way = thread.submit(tuple[Batch, ...])
+        under_way: Future[Iterable[Batch]] = thread.submit(tuple)
         try:
             for block in blocks:
-                done, under_way = under_way, thread.submit(lambda lines: tuple(feed(lines)), block)
+                done, under_way = under_way, thread.submit(feed, block)
                 yield from done.result()
         except DamagedInputError:
             yield from under_way.result()

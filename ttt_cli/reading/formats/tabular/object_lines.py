@@ -66,7 +66,7 @@ class ObjectReader:
         self._line = 1  # of the next object
         self._rejects: list[Note] = []
 
-    def feed(self, given: Lines) -> Iterator[Batch]:
+    def feed(self, given: Lines) -> Iterable[Batch]:
         """The objects in whole lines."""
         data = given.data
         if given.long:
@@ -81,7 +81,7 @@ class ObjectReader:
         parts.append(self._read_slowly(block, np.flatnonzero(left)))
         self._line += len(block)
         rejects, self._rejects = self._rejects, []
-        yield from self._assembly.batch(parts, rejects)
+        return list(self._assembly.batch(parts, rejects))
 
     def _alike(self, block: LineBlock) -> Iterator[Mask]:
         """Lines with equally many quotes and no escapes."""

@@ -1,14 +1,15 @@
 """Rows of delimited tables: pyarrow cuts the plain ones, the reader of text all others, to exact lines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Places
-from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, Rows, cut, lines_in, one_ahead
+from ttt_cli.reading.batches import Batch, Note
+from ttt_cli.reading.column import ByteStrings, Column
+from ttt_cli.reading.formats.tabular.arrow import MARK, Assembly, cut, lines_in, one_ahead
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, long_line
 from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES, RowReader
@@ -44,7 +45,10 @@ class TableReader:
         self._beside_quotes[[_LF, _QUOTE, *delimiter.encode()]] = True
 
     def feed(self, given: Lines) -> Iterator[Batch]:
-        """The rows in whole lines; one that is not complete is kept back until there are more."""
+        """The rows in whole lines; one that is not complete is kept back until there are more.
+
+        Batches are made as they are asked for, perhaps in another thread.
+        """
         data, final = self._open + given.data, given.final
         if given.long:
             self._reader.reject(long_line(self._line + self._open.count(b"\n")))
@@ -60,16 +64,31 @@ class TableReader:
             plain[:] = False
             columns = cut(block, plain, *args, quotes=True) or []
         lines, left = np.flatnonzero(plain), plain.copy()
-        others, stop = self._read_slowly(block, left, final=final)
-        codes = np.array([self._assembly.codes(column) for column in columns])
-        if not np.array_equal(left, plain):  # some belong to rows of several lines
-            lines, codes = lines[left[lines]], codes[:, left[lines]]
-        parts = [(self._line + lines, codes), others]
-        header = self._header and any(len(numbers) for numbers, _ in parts)
+        slow, stop = self._read_slowly(block, left, final=final)
+        lines, kept = self._line + lines, left[lines]  # others belong to rows of several lines
+        header = self._header and bool(kept.any() or slow)
         self._header = self._header and not header
         self._line += stop
         self._open = block.data[block.starts[stop] :] if stop < len(block) else b""
-        yield from self._assembly.batch(parts, self._reader.take_rejects(), header=header)
+        return self._numbered(lines, columns, kept, slow, self._reader.take_rejects(), header=header)
+
+    def _numbered(
+        self,
+        lines: Places,
+        columns: Sequence[Column[bytes] | ByteStrings],
+        kept: Mask,
+        slow: Sequence[tuple[int, Sequence[str]]],
+        rejects: Sequence[Note],
+        *,
+        header: bool,
+    ) -> Iterator[Batch]:
+        """The rows of a block: the `kept` ones of what was cut, and those that were read slowly, with their lines."""
+        codes = np.array([self._assembly.codes(column) for column in columns])
+        if not kept.all():
+            lines, codes = lines[kept], codes[:, kept]
+        numbers = np.array([line for line, _ in slow], np.int64)
+        parts = [(lines, codes), (numbers, self._assembly.fields([row for _, row in slow]))]
+        yield from self._assembly.batch(parts, rejects, header=header)
 
     def _plain(self, block: LineBlock) -> tuple[Mask, Places]:
         """Which lines hold a row as pyarrow and Python read it alike, and where the quotes of such lines stand.
@@ -93,13 +112,14 @@ class TableReader:
         delimiters = block.places(ord(self._delimiter))
         return 1 + block.counts(delimiters[np.searchsorted(quotes, delimiters) % 2 == 0])
 
-    def _read_slowly(self, block: LineBlock, left: Mask, *, final: bool) -> tuple[Rows, int]:
+    def _read_slowly(
+        self, block: LineBlock, left: Mask, *, final: bool
+    ) -> tuple[list[tuple[int, list[str]]], int]:
         """Read what is not `left` to pyarrow, however it is written, and take from there what belongs to it.
 
-        Returns these rows, and the line before which all are complete.
+        Returns the used fields of these rows with their lines, and the line before which all are complete.
         """
-        numbers: list[int] = []
-        rows: list[list[str]] = []
+        rows: list[tuple[int, list[str]]] = []
         reached, stop = 0, len(block)
         slow = np.flatnonzero(~left & (block.lengths > 0))
         for line, text in zip(slow.tolist(), block.texts(slow), strict=True):
@@ -115,8 +135,7 @@ class TableReader:
                 break
             self.slow += 1
             if row is not None:
-                numbers.append(self._line + line)
-                rows.append([row[index] for index in self._layout.used])
+                rows.append((self._line + line, [row[index] for index in self._layout.used]))
             reached = line + taken
             left[line:reached] = False
-        return (np.array(numbers, np.int64), self._assembly.fields(rows)), stop
+        return rows, stop
