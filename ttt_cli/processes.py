@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +21,7 @@ from threading import Lock, Thread, current_thread, main_thread
 from typing import IO, Any, Final, Protocol, TypeVar
 
 from ttt_cli.errors import TttError
+from ttt_cli.progress import Listener, listening
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,7 +53,7 @@ class Report:
 OnReport = Callable[[Any, Any], object]  # (item, message)
 OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
 
-_listeners: list[Callable[[Any], object]] = []
+_listeners: list[Listener] = []
 
 
 def report(message: object) -> None:
@@ -100,21 +101,12 @@ def _work_here(
     for chain in chains:
         for position, item in enumerate(chain):
             try:
-                with _listening(partial(on_report, item)):
+                with listening(partial(on_report, item), _listeners):
                     result = worker.step(item, fresh=position == 0)
             except Exception as error:
                 yield item, error
                 break
             yield item, result
-
-
-@contextmanager
-def _listening(listener: Callable[[Any], object]) -> Iterator[None]:
-    _listeners.append(listener)
-    try:
-        yield
-    finally:
-        _listeners.remove(listener)
 
 
 def work_apart(

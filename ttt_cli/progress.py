@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Bar(Protocol):
@@ -44,7 +44,8 @@ class Wait:
     over: bool
 
 
-_listeners: list[Callable[[Wait], None]] = []
+Listener = Callable[[Any], object]
+_listeners: list[Listener] = []
 
 
 def announce(wait: Wait) -> None:
@@ -54,10 +55,10 @@ def announce(wait: Wait) -> None:
 
 
 @contextmanager
-def listening(listener: Callable[[Wait], None]) -> Iterator[None]:
-    """Hand what is announced inside the block to a function."""
-    _listeners.append(listener)
+def listening(listener: Listener, among: list[Listener] = _listeners) -> Iterator[None]:
+    """Hand what is announced inside the block to a function; or have it `among` those that listen to something else."""
+    among.append(listener)
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        among.remove(listener)
