@@ -16,7 +16,7 @@ from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.signals import exit_code, unwinding
 from ttt_cli.cli.terminal.streams import UNWRITABLE, flush_output, give_up, prepare_home, prepare_streams
-from ttt_cli.errors import OutputError, TttError, nearest
+from ttt_cli.errors import ConfigError, OutputError, TttError, nearest
 from ttt_cli.progress import listening
 
 COMMANDS: Final = {
@@ -58,11 +58,11 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names. Raises UsageError, with the nearest known name."""
+        """The command that the first argument names. Raises ConfigError, with the nearest known name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = nearest(args[0], COMMANDS)
             hint = f"did you mean `ttt {near}`?" if near else f"commands are {', '.join(COMMANDS)}"
-            raise UnknownCommand(f"no command {args[0]!r}", hint)
+            raise ConfigError(f"no command {args[0]!r}", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -86,14 +86,6 @@ class LazyGroup(click.Group):
             give_up(sys.stdout)  # for the flush at exit
             ctx.exit(BROKEN_PIPE)
         return result
-
-
-class UnknownCommand(click.UsageError):
-    """A command that does not exist."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 @click.group(
@@ -164,8 +156,7 @@ def _report_usage(error: click.ClickException) -> int:
     path = "ttt"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         path = error.ctx.command_path
-    hint = getattr(error, "hint", None) or f"`{path} --help` tells more"
-    _report(f"{path}: {error.format_message()}", hint)
+    _report(f"{path}: {error.format_message()}", f"`{path} --help` tells more")
     return error.exit_code
 
 

@@ -22,9 +22,8 @@ class Given(TypedDict, total=False):
     start: Fit | None
 
 
-LEAST_RATE = (
-    0.1  # assumed at least, if a model knows no better: the first rates seen are better than the last
-)
+# assumed at least, if a model knows no better: the first rates seen are better than the last
+LEAST_RATE = 0.1
 SAFETY = 1.1  # on the estimate: a measured rate still creeps up
 UNSTEADY = 2.5  # the same while rates still move, or where changes have grown
 SPREAD = 1.35  # of three rates that are steady: the largest over the smallest

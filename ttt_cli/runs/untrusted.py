@@ -43,9 +43,8 @@ UNION ALL SELECT 'sequence', sequence_name, sql FROM duckdb_sequences() {_OF_RUN
 UNION ALL SELECT 'type', type_name, NULL FROM duckdb_types() {_OF_RUN} AND NOT internal
 UNION ALL SELECT 'schema', schema_name, sql FROM duckdb_schemas() {_OF_RUN} AND NOT internal
 """
-_TRIGGERS: Final = (
-    f"UNION ALL SELECT 'trigger', trigger_name, sql FROM duckdb_triggers() {_OF_RUN}"  # from 2.0 on
-)
+# from 2.0 on
+_TRIGGERS: Final = f"UNION ALL SELECT 'trigger', trigger_name, sql FROM duckdb_triggers() {_OF_RUN}"
 _VIEWS: Final = frozenset(
     {
         ("view", "games"),

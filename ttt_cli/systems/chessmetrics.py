@@ -1,6 +1,7 @@
 """Chessmetrics: padded performance ratings of all players at once, from the games of the last years (Sonas 2005)."""
 
 import math
+from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
@@ -13,7 +14,7 @@ from ttt_cli.histories import Filter
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, logistic_probabilities, predict_ratings
 from ttt_cli.inference.params import ExpectedParams
-from ttt_cli.inference.scores.filtering import evidence_gradient, filter_fit, rows_of
+from ttt_cli.inference.scores.filtering import filter_fit, gradient_by_differences, rows_of
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Piece
@@ -64,10 +65,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """The gradient of the log-evidence in every numeric parameter, by central differences."""
     keys = ("window", "points_per_score", "opponents_games", "reference_games")
-    slopes = evidence_gradient(
-        lambda moved: _fit(timeline, moved, SolverConfig()), timeline, params, fit, keys
-    )
-    return {**slopes, "reference_rating": 0.0, "bonus": 0.0}
+    by_differences = gradient_by_differences(partial(_fit, solver=SolverConfig()), *keys)
+    return {**by_differences(timeline, params, fit), "reference_rating": 0.0, "bonus": 0.0}
 
 
 def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:

@@ -34,9 +34,8 @@ from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "edo"
-GROUND: Final = (
-    1.0  # information, natural units, that holds a group's level while it is solved; it leaves no trace
-)
+# information, natural units, that holds a group's level while it is solved; it leaves no trace
+GROUND: Final = 1.0
 MOST_WORK: Final = 1e13  # operations, summed over fits: five minutes of two cores
 INVERSE: Final = 4.0  # times the operations of a factor: that and its inverse
 

@@ -32,9 +32,8 @@ ROUGHLY: Final = 1e-3  # how far residuals are brought down in one step
 PRECISELY: Final = 1e-7
 EXACTLY: Final = 1e-10
 LEAST_SHARE: Final = 1e-6  # of a step that is tried
-LONGEST: Final = (
-    1000.0  # points that a difference may move in a step: where scores are flat Newton's method goes too far
-)
+# points that a difference may move in a step: where scores are flat Newton's method goes too far
+LONGEST: Final = 1000.0
 SLACK: Final = 1e-12  # relative: rounding of the likelihood
 
 

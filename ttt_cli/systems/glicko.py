@@ -15,7 +15,13 @@ from ttt_cli.inference.params import alias
 from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.scores import deviations
 from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
-from ttt_cli.inference.scores.filtering import evidence_gradient, filter_fit, one_pass, rows_of, whole_periods
+from ttt_cli.inference.scores.filtering import (
+    filter_fit,
+    gradient_by_differences,
+    one_pass,
+    rows_of,
+    whole_periods,
+)
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes, Steps
 from ttt_cli.timeline import Timeline
@@ -79,13 +85,7 @@ def _fit(timeline: Timeline, params: Params) -> Fit:
 
 
 fit: Final = one_pass(_fit)
-
-
-def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence in every numeric parameter, by central differences."""
-    return evidence_gradient(
-        lambda moved: _fit(timeline, moved), timeline, params, fit, ("prior_mean", "prior_sd", "tau")
-    )
+gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "tau")
 
 
 def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:

@@ -13,9 +13,8 @@ Hashes = NDArray[np.uint64]
 _BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse among numbers of 64 bits
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
 _MOST_ALIKE: Final = 100  # words that have the same rest; of more not all pairs are looked at
-_MOST_PAIRS: Final = (
-    2_000_000  # more are looked at only of words next to each other in the order of their numbers
-)
+# more are looked at only of words next to each other in the order of their numbers
+_MOST_PAIRS: Final = 2_000_000
 
 
 def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:

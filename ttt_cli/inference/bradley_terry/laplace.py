@@ -18,9 +18,8 @@ from ttt_cli.inference.joint.factor import Factor
 from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
 from ttt_cli.timeline import Timeline
 
-POINTS: Final = (
-    32  # of the quadrature over a difference: probabilities are right to 1e-4 up to a sd of 600 points
-)
+# of the quadrature over a difference: probabilities are right to 1e-4 up to a sd of 600 points
+POINTS: Final = 32
 
 
 def laplace_integral(value: float, information: Factor) -> float:

@@ -21,9 +21,8 @@ from ttt_cli.inference.solver import OnSweep
 
 FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
 ROUGH: Final = 0.1  # points: with a tolerance of more slopes may be what they are,
-STILL: Final = (
-    0.01  # but steps are then to be below this: scores of different starts agree to 1e-7 nats a game
-)
+# but steps are then to be below this: scores of different starts agree to 1e-7 nats a game
+STILL: Final = 0.01
 EXACTNESS: Final = 1e-2  # of the first steps; later as exact as the slopes are small
 STEPS: Final = 10_000  # of conjugate gradients, at most
 HALVINGS: Final = 40

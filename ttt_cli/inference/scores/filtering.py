@@ -3,8 +3,8 @@
 A pass costs so little that formulas for it are not worth while.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
 from itertools import pairwise
 from typing import Any, Final, Protocol, TypeVar, Unpack
 
@@ -108,24 +108,26 @@ def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
     return [0, *(cut for cut in np.unique(whole).tolist() if 0 < cut < n), n]
 
 
-def evidence_gradient(
-    filtered: Callable[[_Params], Fit], timeline: Timeline, params: _Params, fit: Fit, keys: Iterable[str]
-) -> dict[str, float]:
-    """The gradient of the log-evidence in the parameters `keys` and in `draw_probability`, at a fit of the timeline.
+def gradient_by_differences(
+    filtered: Callable[[Timeline, _Params], Fit], *keys: str
+) -> Callable[[Timeline, _Params, Fit], dict[str, float]]:
+    """`gradient` of a system, from what fits a timeline: in the parameters `keys` and in those of its outcomes.
 
-    `filtered` fits with given parameters. Numbers that were worked out from the games stay as the fit has them.
+    Numbers that were worked out from the games stay as the fit has them.
     """
-    known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
 
-    def slope(key: str) -> float:
-        value = float(fit.params[key])
-        return central_slope(
-            lambda moved: filtered(known.model_copy(update={key: moved})).log_evidence, value, 1.0
-        )
+    def gradient(timeline: Timeline, params: _Params, fit: Fit) -> dict[str, float]:
+        known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
 
-    slopes = {key: slope(key) for key in (*keys, "draw_margin", "white_advantage")}
-    share = params.draw_probability or draw_share(timeline)
-    return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
+        def evidence(key: str, value: float) -> float:
+            return filtered(timeline, known.model_copy(update={key: value})).log_evidence
+
+        names = (*keys, "draw_margin", "white_advantage")
+        slopes = {key: central_slope(partial(evidence, key), float(fit.params[key]), 1.0) for key in names}
+        share = params.draw_probability or draw_share(timeline)
+        return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
+
+    return gradient
 
 
 def central_slope(function: Callable[[float], float], at: float, unit: float) -> float:

@@ -8,9 +8,8 @@ from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.matches import next_share, unit_end
 from ttt_cli.kernels.scores.structures import Beliefs, Games, Piece, Steps
 
-LEAST_SHRINK = (
-    0.5  # of a variance by several games at once, which two peaks of unknown colours could make grow
-)
+# of a variance by several games at once, which two peaks of unknown colours could make grow
+LEAST_SHRINK = 0.5
 
 
 class Rule(NamedTuple):

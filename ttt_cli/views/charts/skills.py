@@ -54,10 +54,11 @@ class _Scales:
 
     def __init__(self, curves: Sequence[History], other: Sequence[History], title: str) -> None:
         self._title = title
-        names = [history.player for history in curves]
         shown = [*curves, *other]
         ends = [(history.points[-1].year, shorten(history.player)) for history in curves]
-        self.names = _by_time(names, curves)
+        # by the middle of their time, so that contemporaries do not get colours that come round again
+        middle = {history.player: history.points[0].year + history.points[-1].year for history in curves}
+        self.names = sorted(middle, key=middle.__getitem__)
         self.first = min(history.points[0].year for history in shown)
         self.newest = max(history.points[-1].year for history in shown)
         self.last = max(last_year(ends, self.first, WIDTH), self.newest, self.first + 1.0)
@@ -101,12 +102,6 @@ class _Scales:
     def year_at(self, pixel: float) -> float:
         """The year at a distance from the left."""
         return self.first + pixel / WIDTH * (self.last - self.first)
-
-
-def _by_time(names: Sequence[str], shown: Sequence[History]) -> list[str]:
-    """The players by the middle of their time, so that contemporaries do not get colours that come round again."""
-    middle = {history.player: history.points[0].year + history.points[-1].year for history in shown}
-    return sorted(names, key=lambda name: middle[name])
 
 
 def _mean(point: Point) -> float:
