@@ -39,6 +39,7 @@ class Fit:
     `log_evidence` is NaN where the model has none; a filter's is the sum of the log probabilities with which each game
     was predicted. `leave_one_out` is the same sum, each game given all others (a filter: the earlier ones), or NaN;
     `notes` are sentences about what the model left out or could not tell, for the user;
+    `posterior` says whose uncertainty it is, where a system has more than one (`inference/joint/posterior.py`);
     `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`inference/elo_unit.py`);
     `state` is what a further fit of the same timeline may start from.
     """
@@ -53,6 +54,7 @@ class Fit:
     elo_unit: float = 1.0
     trace: tuple[tuple[float, float], ...] = ()
     notes: tuple[str, ...] = ()
+    posterior: str = ""
     state: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -81,6 +81,11 @@ class SolverConfig(Section):
     threads: int | None = Field(
         default=None, ge=1, description="threads at most; null: one per processor. Results agree within tol"
     )
+    posterior: Literal["auto", "joint", "factorised"] = Field(
+        default="factorised",
+        description="of ttt and ttt-d: joint, of all players together; factorised, of each as if the others were "
+        "independent, as in the paper; auto: joint where that takes seconds",
+    )
     accelerate: bool = Field(default=True, description="mix sweeps to reach the fixed point sooner")
 
 

@@ -58,6 +58,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         converged=bool(fit.status.converged),
         sweeps=int(fit.status.sweeps),
         remaining_error=float(fit.status.remaining_error),
+        posterior=fit.posterior,
         skipped_sites=int(fit.status.skipped_sites),
         trace=tuple((float(change), float(error)) for change, error in fit.trace),
         games=len(games),

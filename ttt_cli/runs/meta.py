@@ -19,8 +19,8 @@ class RunMeta:
 
     `games` and `nodes` count rows, `weight` is the weighted number of games, `draw_share` the weighted share
     of draws; `elo_unit` is how many points are one Elo point; `first` and `last` label the first and last period.
-    `trace` and `notes` are the Fit's. `created` (UTC, ISO 8601, to the microsecond) tells one run from the next in the
-    same place.
+    `trace`, `posterior` and `notes` are the Fit's. `created` (UTC, ISO 8601, to the microsecond) tells one run from the
+    next in the same place.
     """
 
     format: int
@@ -46,6 +46,7 @@ class RunMeta:
     players: int
     first: str
     last: str
+    posterior: str = ""
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:

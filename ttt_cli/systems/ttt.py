@@ -15,8 +15,9 @@ from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.params import SkillParams
-from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
@@ -40,19 +41,13 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
-        status, trace = iterate(inference.sweep, solver, given.get("on_sweep"), warm=inference.warm)
-        evidence, predicted = inference.log_evidence()
+        found = infer(inference, solver, given.get("on_sweep"), warm)
         return Fit(
             model=NAME,
             kind=TRAITS.kind,
             params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-            chains=inference.histories(),
-            log_evidence=evidence,
-            leave_one_out=predicted,
             elo_unit=normal_unit(params.beta, margin),
-            status=status,
-            trace=trace,
-            state=inference.state,
+            **vars(found),
         )
 
     return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
@@ -64,7 +59,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     An `auto` draw margin follows beta. Only the explicit dependence counts at the fixed point (`kernels/ep/ttt.py`).
     """
     margin, advantage = fit.params["draw_margin"], fit.params["white_advantage"]
-    of_priors, of_games = _inference(timeline, params, margin, advantage, fit).gradient()
+    of_priors, of_games = at_fit(_inference(timeline, params, margin, advantage, fit), fit).gradient()
     by_noise, by_margin, by_advantage, by_handicap = of_games
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin += by_handicap * unit_by_margin

@@ -18,6 +18,8 @@ from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
+from ttt_cli.inference.joint.inference import JointInference
+from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.params import PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, iterate
@@ -82,21 +84,15 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
-        status, trace = iterate(
-            inference.sweep, solver, given.get("on_sweep"), LEAST_RATE, warm=inference.warm, settling=SETTLING
+        found = infer(
+            inference, solver, given.get("on_sweep"), warm, least_rate=LEAST_RATE, settling=SETTLING
         )
-        evidence, predicted = inference.log_evidence()
         return Fit(
             model=NAME,
             kind=TRAITS.kind,
             params={**params.model_dump(), "white_advantage": advantage},
-            chains=inference.histories(),
-            log_evidence=evidence - before_games,
-            leave_one_out=predicted,
             elo_unit=_elo_unit(params),
-            status=status,
-            trace=trace,
-            state=inference.state,
+            **vars(found) | {"log_evidence": found.log_evidence - before_games},
         )
 
     return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
@@ -109,7 +105,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """
     numbers = params.resolved()
     merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-    found = _gradient(numbers, _inference(timeline, numbers, merged, fit.params["white_advantage"], fit))
+    inference = _inference(timeline, numbers, merged, fit.params["white_advantage"], fit)
+    found = _gradient(numbers, at_fit(inference, fit))
     nothing = _gradient(numbers, _without_games(timeline, numbers, merged, GRADIENT_TOL))
     slopes = {key: slope - nothing[key] for key, slope in found.items()}
     for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
@@ -150,7 +147,7 @@ def _without_games(
     return inference
 
 
-def _gradient(params: Params, inference: Inference) -> dict[str, float]:
+def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
     """Of log Z, positivity included, in the parameters, each alone."""
     of_priors, (by_noise, by_margin, by_advantage, by_handicap) = inference.gradient()
     typical, typical_by_mean, typical_by_sd = typical_margin(*_margin(params))

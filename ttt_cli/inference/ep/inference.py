@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.arrays import Ids, Mask
+from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
@@ -47,10 +47,10 @@ class Inference:
             for name in (("ttt_d", "ttt_d_links", "chains") if margins else ("ttt", "ttt_links", "chains"))
         )
         self._alternate = not margins  # slices turned against each other: with margins it takes more sweeps
-        self._merged, self._games, self._priors, self._rule = merged, merged.games, priors, rule
+        self.merged, self._games, self.priors, self.rule = merged, merged.games, priors, rule
         n, games = timeline.n_nodes, len(merged)
         self._nodes, self._firsts = n, range(0, len(priors) * n, max(n, 1))
-        self._chains = Chains(
+        self.chains = Chains(
             timeline.node_start.copy(),
             self._of_variables(timeline.previous),
             self._of_variables(timeline.next),
@@ -58,8 +58,8 @@ class Inference:
         )
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
-        self._joint = JointSolver(TwoFilter(self._chains, self._slices), self._slices)
-        self._sites = Sites(
+        self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices)
+        self.sites = Sites(
             started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
             np.zeros((games, 5 if margins else 2)),
             started_sites((n if margins else 0, 2), start, "positivity"),
@@ -67,9 +67,9 @@ class Inference:
         self._coupling = np.empty(0 if margins else games)
         self._means = np.empty(len(priors) * n)
         self._messages = Messages(*np.empty((3, len(priors) * n, 2)))
-        if tells_of(start, n) and not self._sites.message.any():
+        if tells_of(start, n) and not self.sites.message.any():
             self._guess(start, timeline.previous < 0)
-        self.warm = bool(self._sites.message.any())
+        self.warm = bool(self.sites.message.any())
         self._moves = Moves(self._slices, self._messages.marginal)
         self._smooth()
 
@@ -81,8 +81,8 @@ class Inference:
     @property
     def state(self) -> dict[str, Vector]:
         """What a further fit may start from."""
-        message, _, positivity = self._sites
-        return {sites_name(self._merged.colours): message} | (
+        message, _, positivity = self.sites
+        return {sites_name(self.merged.colours): message} | (
             {"positivity": positivity} if len(positivity) else {}
         )
 
@@ -94,13 +94,13 @@ class Inference:
         _, backward, marginal = self._messages
         backward[:] = 0.0
         marginal[:] = np.concatenate(
-            [believed(start, name, prior, first) for name, prior in self._priors.items()]
+            [believed(start, name, prior, first) for name, prior in self.priors.items()]
         )
-        chains = self._chains._replace(following=np.full_like(self._chains.following, -1))
+        chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
         games = self._games._replace(weight=np.zeros_like(self._games.weight))
         self._slices.run(
             lambda number: self._kernels.sweep(
-                self._slices.parts[number], True, 0, chains, games, self._rule, self._messages, self._sites
+                self._slices.parts[number], True, 0, chains, games, self.rule, self._messages, self.sites
             )
         )
 
@@ -108,7 +108,7 @@ class Inference:
         """All messages along the chains, from the sites as they are."""
         marginal, parts = self._messages.marginal, self._slices.parts
         self._slices.run(
-            lambda number: self._kernels.gather(parts[number], self._games, marginal, self._sites)
+            lambda number: self._kernels.gather(parts[number], self._games, marginal, self.sites)
         )
         self._joint.filters.smooth(self._messages)
 
@@ -121,14 +121,14 @@ class Inference:
             back = (turn + number * self._alternate) % 2 == 1
             return int(
                 self._kernels.sweep(
-                    slices.parts[number], back, repeats, self._chains, self._games, self._rule, self._messages,
-                    self._sites,
+                    slices.parts[number], back, repeats, self.chains, self._games, self.rule, self._messages,
+                    self.sites,
                 )
             )  # fmt: skip
 
         moves.begin()
         slices.run(partial(half, 0))
-        self._chain_kernels.exchange(self._between, self._chains, self._messages)
+        self._chain_kernels.exchange(self._between, self.chains, self._messages)
         skipped = sum(slices.run(partial(half, 1)))
         self._smooth()
         change = moves.largest()
@@ -140,8 +140,8 @@ class Inference:
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""
         joint, kernels, slices = self._joint, self._links, self._slices
-        games, sites = self._games, self._sites
-        if not len(self._merged):  # chains alone: smoothed means are the joint means
+        games, sites = self._games, self.sites
+        if not len(self.merged):  # chains alone: smoothed means are the joint means
             return 0.0
         of_games = games.first, games.second, games.weight, sites.link, self._coupling
 
@@ -172,7 +172,7 @@ class Inference:
 
         def evidence(number: int) -> tuple[float, float]:
             found: tuple[float, float] = self._kernels.evidence(
-                self._slices.parts[number], self._games, self._rule, self._messages.marginal, self._sites
+                self._slices.parts[number], self._games, self.rule, self._messages.marginal, self.sites
             )
             return found
 
@@ -187,20 +187,35 @@ class Inference:
         """
         by_mean, by_variance = np.empty((2, len(self._means)))
         self._chain_kernels.chain_gradient(self._messages, by_mean, by_variance)
-        found: dict[str, float] = {}
-        for number, prior in enumerate(self._priors.values()):
-            part = slice(number * self._nodes, (number + 1) * self._nodes)
-            found |= prior.gradient(by_mean[part], by_variance[part])
-        balance, marginal = self._merged.balance, self._messages.marginal
-        return found, self._kernels.gradient(self._games, balance, self._rule, marginal, self._sites)
+        marginal, sites = self._messages.marginal, self.sites
+        cavity = np.empty((len(self.merged), 5 if len(sites.positivity) else 2))
+        self._kernels.cavities(self._games, marginal, sites, cavity)
+        noise, margin, *others = self._kernels.gradient(self._games, self.merged.balance, self.rule, cavity)
+        if len(sites.positivity):
+            margin += self._kernels.positive_gradient(self.rule.margin, marginal, sites.positivity)
+        return prior_slopes(self.priors, by_mean, by_variance), (noise, margin, *others)
+
+    def beliefs(self) -> Array:
+        """Means from their origins, and sds, of all variables, (2, variables), points."""
+        precision, weighted = self._messages.marginal.T
+        return np.array([weighted / precision, precision**-0.5])
 
     def histories(self) -> dict[str, Chain]:
         """What is believed of the quantities of all nodes, points."""
         chains: dict[str, Chain] = {}
-        for number, (name, prior) in enumerate(self._priors.items()):
+        for number, (name, prior) in enumerate(self.priors.items()):
             mean, sd, covariance = (np.empty(self._nodes) for _ in range(3))
             first = number * len(mean)
-            self._chain_kernels.smoothed(first, self._chains, self._messages, mean, sd, covariance)
+            self._chain_kernels.smoothed(first, self.chains, self._messages, mean, sd, covariance)
             mean += prior.origin
             chains[name] = prior.history(mean, sd, covariance)
         return chains
+
+
+def prior_slopes(priors: Mapping[str, Prior], by_mean: Vector, by_variance: Vector) -> dict[str, float]:
+    """The gradient in the parameters of all priors, from that in the steps of all variables."""
+    found: dict[str, float] = {}
+    parts = np.split(np.array([by_mean, by_variance]), len(priors), axis=1)
+    for prior, part in zip(priors.values(), parts, strict=True):
+        found |= prior.gradient(*part)
+    return found

@@ -69,6 +69,11 @@ class Factor:
         """The diagonal of A^-1, (n,)."""
         return self._inverse[self._pattern.diagonal]
 
+    @property
+    def joined(self) -> Array:
+        """Entries of A^-1 at the pairs of `pattern`, as they were given there."""
+        return self._inverse[self._pattern.entry][self._pattern.pair]
+
     def covariances(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Array:
         """Entries of A^-1 at pairs of variables that `pattern` joins."""
         return self._inverse[self._pattern.places(first, second)]

@@ -1,7 +1,8 @@
 """What one game of TTT-D says about the two sides of a draw, x1 = d + e_i and x2 = e_j - d (see `ttt_d`).
 
-d = s_i - s_j + advantage + noise has mean `mean` and variance `var_d` + `noise`; the draw margins e_i and e_j are
-N(mean_i, var_i) and N(mean_j, var_j). Player i wins when x2 < 0, loses when x1 < 0, and draws when both are positive.
+d = s_i - s_j + advantage + noise; e_i and e_j are the draw margins. Player i wins when x2 < 0, loses when x1 < 0, and
+draws when both are positive. `x1` and `x2` are means, c11, c12 and c22 covariances, noise included, and `det` is
+c11 c22 - c12^2, found without the difference.
 """
 
 import math
@@ -13,60 +14,58 @@ from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 
 @inner
-def _standardised(mean, total, mean_i, var_i, mean_j, var_j):
-    """(h, k, rho, rho_bar, 1 / sd(x1), 1 / sd(x2)): means of x1 and x2 over their sds, and their correlation."""
-    scale_1 = 1.0 / math.sqrt(total + var_i)
-    scale_2 = 1.0 / math.sqrt(total + var_j)
-    rho = -total * scale_1 * scale_2
-    rho_bar = math.sqrt(total * (var_i + var_j) + var_i * var_j) * scale_1 * scale_2
-    return (mean + mean_i) * scale_1, (mean_j - mean) * scale_2, rho, rho_bar, scale_1, scale_2
+def apart(noise, var_d, var_i, var_j):
+    """(c11, c12, c22, det) of independent d, e_i and e_j."""
+    total = var_d + noise
+    return total + var_i, -total, total + var_j, total * (var_i + var_j) + var_i * var_j
 
 
 @inner
-def sides(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j):
+def together(noise, c11, shared, both):
+    """(c11, c12, c22, det) from c11 without noise, cov(x1, x1 + x2) and var(x1 + x2), in which noise cancels."""
+    one = c11 + noise
+    return one, shared - one, one + both - 2.0 * shared, one * both - shared * shared
+
+
+@inner
+def sides(outcome, x1, x2, c11, c12, c22, det):
     """Slopes (g1, g2) and curvatures (-h11, -h12, -h22) of the log probability of an outcome in the means of x1, x2."""
-    total = var_d + noise
+    scale_1 = 1.0 / math.sqrt(c11)
+    scale_2 = 1.0 / math.sqrt(c22)
     if outcome == 2:
-        scale = 1.0 / math.sqrt(total + var_j)
-        v, w = win_moments((mean - mean_j) * scale)
-        return 0.0, -v * scale, 0.0, 0.0, w * scale * scale
+        v, w = win_moments(-x2 * scale_2)
+        return 0.0, -v * scale_2, 0.0, 0.0, w * scale_2 * scale_2
     if outcome == 0:
-        scale = 1.0 / math.sqrt(total + var_i)
-        v, w = win_moments((-mean - mean_i) * scale)
-        return -v * scale, 0.0, w * scale * scale, 0.0, 0.0
-    h, k, rho, rho_bar, scale_1, scale_2 = _standardised(mean, total, mean_i, var_i, mean_j, var_j)
-    _, g1, g2, h11, h12, h22 = quadrant_moments(h, k, rho, rho_bar)
-    return (
-        g1 * scale_1, g2 * scale_2,
-        -h11 * scale_1 * scale_1, -h12 * scale_1 * scale_2, -h22 * scale_2 * scale_2,
-    )  # fmt: skip
+        v, w = win_moments(-x1 * scale_1)
+        return -v * scale_1, 0.0, w * scale_1 * scale_1, 0.0, 0.0
+    both = scale_1 * scale_2
+    _, g1, g2, h11, h12, h22 = quadrant_moments(x1 * scale_1, x2 * scale_2, c12 * both, math.sqrt(det) * both)
+    return g1 * scale_1, g2 * scale_2, -h11 * scale_1 * scale_1, -h12 * both, -h22 * scale_2 * scale_2
 
 
 @inner
-def sides_log_probability(outcome, mean, noise, var_d, mean_i, var_i, mean_j, var_j):
+def sides_log_probability(outcome, x1, x2, c11, c12, c22, det):
     """log P of an outcome."""
-    total = var_d + noise
     if outcome == 2:
-        return win_log_normaliser((mean - mean_j) / math.sqrt(total + var_j))
+        return win_log_normaliser(-x2 / math.sqrt(c22))
     if outcome == 0:
-        return win_log_normaliser((-mean - mean_i) / math.sqrt(total + var_i))
-    h, k, rho, rho_bar, _, _ = _standardised(mean, total, mean_i, var_i, mean_j, var_j)
-    return quadrant_log_probability(h, k, rho, rho_bar)
+        return win_log_normaliser(-x1 / math.sqrt(c11))
+    scale_1 = 1.0 / math.sqrt(c11)
+    scale_2 = 1.0 / math.sqrt(c22)
+    both = scale_1 * scale_2
+    return quadrant_log_probability(x1 * scale_1, x2 * scale_2, c12 * both, math.sqrt(det) * both)
 
 
 @inner
-def game_sides(outcome, difference, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
-    """As `sides`, of a game that may have unknown colours (see `colours`); `difference` is the mean of s_i - s_j."""
+def game_sides(outcome, x1, x2, advantage, spread):
+    """As `sides`, of a game that may have unknown colours (see `colours`); `spread` is (c11, c12, c22, det)."""
+    c11, c12, c22, det = spread
     if outcome < UNKNOWN:
-        return sides(outcome, difference + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
+        return sides(outcome, x1 + advantage, x2 - advantage, c11, c12, c22, det)
     known = outcome - UNKNOWN
-    one, other = difference + advantage, difference - advantage
-    a1, a2, a11, a12, a22 = sides(known, one, noise, var_d, mean_i, var_i, mean_j, var_j)
-    b1, b2, b11, b12, b22 = sides(known, other, noise, var_d, mean_i, var_i, mean_j, var_j)
-    p = first_share(
-        sides_log_probability(known, one, noise, var_d, mean_i, var_i, mean_j, var_j),
-        sides_log_probability(known, other, noise, var_d, mean_i, var_i, mean_j, var_j),
-    )
+    a1, a2, a11, a12, a22 = sides(known, x1 + advantage, x2 - advantage, c11, c12, c22, det)
+    b1, b2, b11, b12, b22 = sides(known, x1 - advantage, x2 + advantage, c11, c12, c22, det)
+    p = colour_share(outcome, x1, x2, advantage, spread)
     q = 1.0 - p
     apart_1, apart_2 = a1 - b1, a2 - b2
     return (
@@ -78,11 +77,26 @@ def game_sides(outcome, difference, advantage, noise, var_d, mean_i, var_i, mean
 
 
 @inner
-def game_log_probability(outcome, difference, advantage, noise, var_d, mean_i, var_i, mean_j, var_j):
+def colour_share(outcome, x1, x2, advantage, spread):
+    """The posterior weight of the first player having White: 1 where colours are known."""
+    if outcome < UNKNOWN:
+        return 1.0
+    c11, c12, c22, det = spread
+    known = outcome - UNKNOWN
+    return first_share(
+        sides_log_probability(known, x1 + advantage, x2 - advantage, c11, c12, c22, det),
+        sides_log_probability(known, x1 - advantage, x2 + advantage, c11, c12, c22, det),
+    )
+
+
+@inner
+def game_log_probability(outcome, x1, x2, advantage, spread):
     """log P of a game that may have unknown colours; arguments as in `game_sides`."""
+    c11, c12, c22, det = spread
     known = outcome if outcome < UNKNOWN else outcome - UNKNOWN
-    log_p = sides_log_probability(known, difference + advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
+    log_p = sides_log_probability(known, x1 + advantage, x2 - advantage, c11, c12, c22, det)
     if outcome < UNKNOWN:
         return log_p
-    other = sides_log_probability(known, difference - advantage, noise, var_d, mean_i, var_i, mean_j, var_j)
-    return log_average(log_p, other)
+    return log_average(
+        log_p, sides_log_probability(known, x1 - advantage, x2 + advantage, c11, c12, c22, det)
+    )

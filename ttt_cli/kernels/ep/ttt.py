@@ -198,9 +198,14 @@ def _by_bound(t, bound, outcome, slope):
 
 
 @kernel
-def gradient(
-    games: Games, balance: Vector, rule: Rule, marginal: Rows, sites: Sites
-) -> tuple[float, float, float, float]:
+def cavities(games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
+    """Fill `found` (games, 2) with each game's cavity, as `gradient` takes it."""
+    for g in span(0, len(games.first)):
+        found[g, 0], found[g, 1], _ = _cavity(g, games, marginal, sites.message)
+
+
+@kernel
+def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[float, float, float, float]:
     """The games' gradient of the log-evidence in 2 beta^2, the draw margin, White's advantage and the log of handicaps.
 
     At a fixed point log Z does not change to first order when sites do, so only what depends on a parameter explicitly
@@ -208,14 +213,14 @@ def gradient(
     I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and
     k = -d^2 log I / d mean^2. Of a game with unknown colours both colourings count, each by its posterior weight.
     `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
-    colours are unknown.
+    colours are unknown. `cavity` (games, 2): mean and variance of s_i - s_j without the game; below 0, it is left out.
     """
     by_noise = 0.0
     by_margin = 0.0
     by_advantage = 0.0
     by_handicap = 0.0
     for g in span(0, len(games.first)):
-        difference, variance, _ = _cavity(g, games, marginal, sites.message)
+        difference, variance = cavity[g, 0], cavity[g, 1]
         if variance < 0.0:
             continue
         weight = games.weight[g]

@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.colours import UNKNOWN, first_share
+from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, sides, sides_log_probability
+from ttt_cli.kernels.ep.sides import apart, colour_share, game_log_probability, game_sides, sides, together
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.indices import at, span
@@ -86,9 +86,10 @@ def _play(g, i, j, n, code, times, noise, margin, advantage, handicap, marginal,
     difference = mean_si - mean_sj
     var_d = var_si + var_sj
     outcome = outcome_of(code)
+    given = difference + handicap_of(code, handicap)
     g1, g2, k11, k12, k22 = game_sides(
-        outcome, difference + handicap_of(code, handicap), advantage, noise, var_d,
-        mean_ei + margin, var_ei, mean_ej + margin, var_ej,
+        outcome, given + (mean_ei + margin), (mean_ej + margin) - given, advantage,
+        apart(noise, var_d, var_ei, var_ej),
     )  # fmt: skip
     if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
         return -1.0
@@ -254,8 +255,8 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
             continue
         difference = cavity[0, 0] - cavity[1, 0] + handicap_of(code[g], handicap)
         normaliser = game_log_probability(
-            outcome_of(code[g]), difference, advantage, noise, cavity[0, 1] + cavity[1, 1],
-            cavity[2, 0] + margin, cavity[2, 1], cavity[3, 0] + margin, cavity[3, 1],
+            outcome_of(code[g]), difference + (cavity[2, 0] + margin), (cavity[3, 0] + margin) - difference,
+            advantage, apart(noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1]),
         )  # fmt: skip
         predicted += weight[g] * normaliser
         total += weight[g] * (normaliser - absorbed)
@@ -270,52 +271,64 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
 
 
 @kernel
-def gradient(
-    games: Games, balance: Vector, rule: Rule, marginal: Rows, sites: Sites
-) -> tuple[float, float, float, float]:
-    """As `ttt.gradient`; instead of the draw margin in the origin of the margins, positivity included."""
-    message, _, positivity = sites
-    _, first, second, code, weight = games
+def cavities(games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
+    """Fill `found` (games, 5) with each game's cavity, as `gradient` takes it."""
+    n = at(len(sites.positivity))
+    cavity = np.empty((4, 2))
+    for g in span(0, len(games.first)):
+        proper, _ = _cavities(g, at(games.first[g]), at(games.second[g]), n, marginal, sites.message, cavity)
+        difference = cavity[0, 0] - cavity[1, 0]
+        found[g, 0] = difference + cavity[2, 0]
+        found[g, 1] = cavity[3, 0] - difference
+        found[g, 2] = cavity[0, 1] + cavity[1, 1] + cavity[2, 1] if proper else -1.0
+        found[g, 3] = cavity[2, 1]
+        found[g, 4] = cavity[2, 1] + cavity[3, 1]
+
+
+@kernel
+def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[float, float, float, float]:
+    """As `ttt.gradient`; instead of the draw margin in the origin of the margins, positivity left out.
+
+    `cavity` (games, 5): means of x1 and x2 without noise, advantage, handicap and the origin of margins, the variance
+    of x1, its covariance with x1 + x2, and the variance of that.
+    """
     noise, margin, advantage, handicap = rule
-    n = at(len(positivity))
     by_noise = 0.0
     by_margin = 0.0
     by_advantage = 0.0
     by_handicap = 0.0
-    cavity = np.empty((4, 2))
-    for g in span(0, len(first)):
-        proper, _ = _cavities(g, at(first[g]), at(second[g]), n, marginal, message, cavity)
-        if not proper:
+    for g in span(0, len(games.first)):
+        if cavity[g, 2] < 0.0:
             continue
-        given = handicap_of(code[g], handicap)
-        mean = cavity[0, 0] - cavity[1, 0] + given
-        var_d = cavity[0, 1] + cavity[1, 1]
-        mean_a, var_a, mean_b, var_b = (
-            cavity[2, 0] + margin, cavity[2, 1], cavity[3, 0] + margin, cavity[3, 1],
-        )  # fmt: skip
-        outcome = outcome_of(code[g])
-        known = outcome % UNKNOWN
-        share = 1.0
-        if outcome >= UNKNOWN:
-            ahead, behind = mean + advantage, mean - advantage
-            share = first_share(
-                sides_log_probability(known, ahead, noise, var_d, mean_a, var_a, mean_b, var_b),
-                sides_log_probability(known, behind, noise, var_d, mean_a, var_a, mean_b, var_b),
-            )
+        given = handicap_of(games.code[g], handicap)
+        x1 = cavity[g, 0] + given + margin
+        x2 = cavity[g, 1] - given + margin
+        spread = together(noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
+        c11, c12, c22, det = spread
+        outcome = outcome_of(games.code[g])
+        share = colour_share(outcome, x1, x2, advantage, spread)
         for sign, p in ((1.0, share), (-1.0, 1.0 - share)):
             if p > 0.0:
                 g1, g2, k11, k12, k22 = sides(
-                    known, mean + sign * advantage, noise, var_d, mean_a, var_a, mean_b, var_b
+                    outcome % UNKNOWN, x1 + sign * advantage, x2 - sign * advantage, c11, c12, c22, det
                 )
-                counted = p * weight[g]
+                counted = p * games.weight[g]
                 by_noise += counted * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
                 by_margin += counted * (g1 + g2)
                 by_advantage += p * sign * balance[g] * (g1 - g2)
                 by_handicap += counted * (g1 - g2) * given
+    return by_noise, by_margin, by_advantage, by_handicap
+
+
+@kernel
+def positive_gradient(origin: float, marginal: Rows, positivity: Rows) -> float:
+    """The gradient of the factors that keep margins positive in the origin of the margins."""
+    total = 0.0
+    n = at(len(positivity))
     for i in span(0, n):
         precision = marginal[n + i, 0] - positivity[i, 0]
-        mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + margin
+        mean = (marginal[n + i, 1] - positivity[i, 1]) / precision + origin
         scale = math.sqrt(precision)
         v, _ = win_moments(mean * scale)
-        by_margin += v * scale
-    return by_noise, by_margin, by_advantage, by_handicap
+        total += v * scale
+    return total

@@ -81,6 +81,8 @@ def evidence_report(meta: RunMeta) -> Rows:
         "sweeps": meta.sweeps,
         "remaining_error": known(meta.remaining_error),
     }
+    if meta.posterior:
+        facts["posterior"] = meta.posterior
     facts.update((key, value) for key, value in meta.params.items() if value is not None)
     lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
     title = (meta.describe(), *lacks, *shown_notes(meta.notes))

@@ -48,6 +48,8 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     known = math.isfinite(meta.remaining_error)
     error = f"largest error left {f'about {meta.remaining_error:.2g} points' if known else 'unknown'}"
     sweeps = _count(meta.sweeps, "sweep")
+    if meta.posterior:
+        error += f", {meta.posterior} posterior"
     yield f"converged in {sweeps}, {error}" if meta.converged else f"NOT CONVERGED after {sweeps}, {error}"
     if meta.skipped_sites:
         yield f"{_count(meta.skipped_sites, 'update')} left out for want of precision"

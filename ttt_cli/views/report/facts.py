@@ -61,6 +61,7 @@ def evidence_section(meta: RunMeta) -> str:
         ("converged", "yes" if meta.converged else "no"),
         ("sweeps", f"{meta.sweeps:,}"),
         ("largest error left, points", f"{meta.remaining_error:.3g}" if known else "unknown"),
+        *([("posterior", meta.posterior)] if meta.posterior else ()),
         ("updates left out", f"{meta.skipped_sites:,}"),
     ]
     params = [(key, _value(value)) for key, value in meta.params.items() if value is not None]

@@ -1,0 +1,54 @@
+"""How far the sites of joint expectation propagation go, and how far its beliefs may still be off."""
+
+import math
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.arrays import Array
+
+OVERSHOT: Final = -0.25  # of the last move goes back: then sites go less far
+LEAST: Final = 0.4  # of the way
+STEEPEST: Final = -3.0  # the slope of a move in the one before that is reckoned with
+DOUBT: Final = 3.0  # times the sum of the moves to come: the slowest hide behind faster ones
+EARLY_DOUBT: Final = 10.0  # the same while few are known
+RECENT: Final = 3  # rates of which the largest counts
+
+
+class Damping:
+    """Looks at one move of all beliefs after the other; moves below `least`, points, are rounding.
+
+    With moves D' after D and sites that went the share d of the way, r = D'.D / |D|^2 is what a move leaves of itself,
+    and l = 1 - (1 - r) / d what it would leave of itself undamped. Where it turns back, d becomes 2 / (2 - l), the best
+    for slopes between l and 0.
+    """
+
+    def __init__(self, least: float) -> None:
+        self.share, self.change, self._least = 1.0, math.inf, least
+        self._changes: list[float] = []
+        self._last: Array | None = None
+
+    def after(self, move: Array) -> float:
+        """Take note of a move (2, variables), points; the estimated largest error of a belief that remains, points."""
+        largest = float(np.abs(move).max(initial=0.0))
+        self.change = largest if largest > self._least else 0.0
+        self._changes.append(self.change)
+        if self._last is not None and (size := float(np.vdot(self._last, self._last))) > 0.0:
+            left = float(np.vdot(move, self._last)) / size
+            if left < OVERSHOT:
+                slope = max(1.0 - (1.0 - left) / self.share, STEEPEST)
+                self.share = min(self.share, max(LEAST, 2.0 / (2.0 - slope)))
+        self._last = move
+        return self._remaining()
+
+    def _remaining(self) -> float:
+        """The larger of the last two moves, or more: the sum of those to come if pairs shrink on as they did."""
+        if len(self._changes) < 3:
+            return math.inf
+        pairs = [max(pair) for pair in pairwise(self._changes[-RECENT - 2 :])]
+        if pairs[-1] == 0.0:
+            return 0.0
+        rates = [now / before for before, now in pairwise(pairs)]
+        doubt = DOUBT if len(rates) == RECENT else EARLY_DOUBT
+        return pairs[-1] * max(1.0, doubt * max(rates) / (1.0 - max(rates))) if max(rates) < 1.0 else math.inf

@@ -1,0 +1,154 @@
+"""Joint expectation propagation: one Gaussian over all variables, a site for each game, all updated at once.
+
+The sites of factorised propagation are the beginning. A round factorises the precision matrix of chains and sites,
+finds means, variances and the covariances of those who met, and gives every site what its cavity asks for (Opper and
+Winther 2005; Rasmussen and Williams 2006, section 3.6, whose updates go one by one).
+"""
+
+import math
+from importlib import import_module
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.arrays import Array
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Status
+from ttt_cli.histories import Chain
+from ttt_cli.inference.ep.inference import Inference, prior_slopes
+from ttt_cli.inference.ep.warm_start import sites_name
+from ttt_cli.inference.joint.damping import Damping
+from ttt_cli.inference.joint.factor import Factor
+from ttt_cli.inference.joint.shape import Shape
+from ttt_cli.inference.solver import OnSweep
+
+POSITIVE: Final = (
+    0.85  # of the way at most go sites that keep draw margins positive: all the way they overshoot
+)
+ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
+
+
+class JointInference:
+    """The joint Gaussian of a fit: from its sites on, or from given ones, (`links`, `positivity`).
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | beliefs | (2, variables) | points | means, from their origins, and sds |
+    | links | (games, 2 or 5) | | the sites of games (`kernels/ep/structures.py`) |
+    | positivity | (nodes, 2) | | those of draw margins, if there are any |
+    """
+
+    def __init__(self, inference: Inference, shape: Shape, given: tuple[Array, Array] | None = None) -> None:
+        self._priors, self._merged, self._rule = inference.priors, inference.merged, inference.rule
+        self._margins = "draw_margin" in inference.priors
+        name = "ttt_d" if self._margins else "ttt"
+        self._kernels = import_module(f"ttt_cli.kernels.joint.{name}")
+        self._gradient = import_module(f"ttt_cli.kernels.ep.{name}").gradient
+        links, positivity = given or (inference.sites.link, inference.sites.positivity)
+        self.links, self.positivity = links.copy(), positivity.copy()
+        self._shape, self._chains = shape, inference.chains
+        self._nodes = len(self._chains.previous) // len(inference.priors)
+        self.beliefs = inference.beliefs()
+        self._covariances = np.empty((6 if self._margins else 1, len(self._merged)))
+        self._shared = np.zeros(len(self._chains.previous))
+        self._cavity = np.empty((len(self._merged), 5 if self._margins else 2))
+        self._integral = math.nan
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """What a further joint fit may start from."""
+        return {
+            f"joint {sites_name(self._merged.colours)}": self.links, "joint positivity": self.positivity,
+        }  # fmt: skip
+
+    def solve(
+        self, solver: SolverConfig, on_sweep: OnSweep | None, trace: tuple[tuple[float, float], ...]
+    ) -> tuple[Status, tuple[tuple[float, float], ...]]:
+        """Update until means and sds stand still to `solver.tol`; the status and `trace` with a row more per round."""
+        least = ROUNDING * math.sqrt(self._chains.variance.max(initial=0.0))
+        rows, damping, skipped, remaining = list(trace), Damping(least), 0, math.inf
+        while len(rows) - len(trace) < solver.max_sweeps:
+            before = self.beliefs
+            self.believe()
+            remaining = damping.after(self.beliefs - before)
+            rows.append((damping.change, remaining))
+            if on_sweep:
+                on_sweep(len(rows), damping.change, remaining)
+            if remaining < solver.tol and not skipped:
+                break
+            skipped = self._update(damping.share)
+        return Status(remaining < solver.tol and not skipped, len(rows), remaining, skipped), tuple(rows)
+
+    def believe(self) -> None:
+        """Find the joint Gaussian of the sites as they are, and the cavities that it leaves."""
+        games, shape, (_, previous, _, step, spread) = self._merged.games, self._shape, self._chains
+        later, size = shape.later, len(previous)
+        margins, before = size - len(self.positivity), previous[later]
+        diagonal, b = np.zeros((2, size))
+        self._kernels.assemble(games, self.links, self._covariances, diagonal, b)
+        diagonal[margins:] += self.positivity[:, 0]
+        b[margins:] += self.positivity[:, 1]
+        steps = np.append(np.flatnonzero(previous < 0), later)
+        precision = np.zeros(size)
+        precision[steps] = 1.0 / spread[steps]
+        weighted = precision * step
+        diagonal += precision + np.bincount(before, precision[later], size)
+        b += weighted - np.bincount(before, weighted[later], size)
+        factor = Factor(
+            shape.pattern, np.append(self._covariances, precision[later]), shape.total(diagonal), once=True
+        )
+        b = shape.total(b)
+        mean = factor.solve(b)
+        self._integral = 0.5 * float(
+            b @ mean - weighted @ step - np.log(spread[steps]).sum() - factor.log_determinant
+        )
+        mean, variance, joined = mean[shape.group], factor.variances[shape.group], factor.joined
+        self.beliefs = np.array([mean, np.sqrt(variance)])
+        self._shared = np.where(previous < 0, 0.0, variance)
+        self._shared[later] = joined[self._covariances.size :]
+        self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
+        self._kernels.cavities(games, mean, variance, self._covariances, self.links, self._cavity)
+
+    def _update(self, share: float) -> int:
+        skipped = self._kernels.update(self._merged.games, self._rule, self._cavity, share, self.links)
+        return int(skipped + self._keep_positive(min(share, POSITIVE))[0])
+
+    def _keep_positive(self, share: float) -> tuple[int, float, float]:
+        """Sites of margins: how many cannot move, their part of log Z and of its gradient in the margins' origin."""
+        if not self._margins:
+            return 0, 0.0, 0.0
+        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes :])
+        found: tuple[int, float, float] = self._kernels.keep_positive(
+            self._rule.margin, mean, sd**2, share, self.positivity
+        )
+        return found
+
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
+        total, predicted = self._kernels.evidence(self._merged.games, self._rule, self._cavity, self.links)
+        return self._integral + total + self._keep_positive(0.0)[1], predicted
+
+    def gradient(self) -> tuple[dict[str, float], tuple[float, ...]]:
+        """Of log Z at the fixed point, as `Inference.gradient`."""
+        _, previous, _, step, variance = self._chains
+        mean, sd = self.beliefs
+        steps = np.flatnonzero(variance > 0.0)
+        before = np.where(previous[steps] < 0, 0.0, 1.0)
+        change = mean[steps] - before * mean[previous[steps]] - step[steps]
+        moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * self._shared[steps]) + change**2
+        by_mean, by_variance = np.zeros((2, len(mean)))
+        by_mean[steps] = change / variance[steps]
+        by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
+        noise, margin, *others = self._gradient(
+            self._merged.games, self._merged.balance, self._rule, self._cavity
+        )
+        slopes = prior_slopes(self._priors, by_mean, by_variance)
+        return slopes, (noise, margin + self._keep_positive(0.0)[2], *others)
+
+    def histories(self) -> dict[str, Chain]:
+        """What is believed of the quantities of all nodes, points."""
+        parts = np.split(np.array([*self.beliefs, self._shared]), len(self._priors), axis=1)
+        return {
+            name: prior.history(mean + prior.origin, sd, shared)
+            for (name, prior), (mean, sd, shared) in zip(self._priors.items(), parts, strict=True)
+        }

@@ -1,0 +1,118 @@
+"""Which posterior a fit of Gaussian systems ends with: that of factorised expectation propagation, or a joint one."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from ttt_cli.arrays import Array
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.fitted import Fit, Status
+from ttt_cli.histories import Chain
+from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.ep.warm_start import sites_name
+from ttt_cli.inference.joint.factor import affordable, require_affordable
+from ttt_cli.inference.joint.inference import JointInference
+from ttt_cli.inference.joint.shape import Shape
+from ttt_cli.inference.solver import LEAST_RATE, OnSweep, iterate
+
+ROUGH: Final = 0.1  # points: how far factorised propagation goes where joint propagation follows
+ROUNDS: Final = 6  # of joint propagation, as a rule
+SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
+PATIENCE: Final = 5.0  # seconds that a joint posterior may always take
+FIXED, EACH, MOST = (
+    1.0,
+    1.5e-5,
+    12.0,
+)  # seconds of a whole command: at least, for each game, and of those at most
+LARGE: Final = (
+    1_500_000  # distinct games and nodes, of which even the order of elimination is not looked for unasked
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What inference ended with, as a Fit has it.
+
+    `posterior`: `joint`; `joint sds`, of the joint Gaussian of factorised sites; or `factorised`. The log-evidence and
+    the log probabilities of all games are those of the sites' own posterior.
+    """
+
+    posterior: str
+    chains: dict[str, Chain]
+    log_evidence: float
+    leave_one_out: float
+    status: Status
+    trace: tuple[tuple[float, float], ...]
+    state: dict[str, Array]
+
+
+def infer(
+    inference: Inference,
+    solver: SolverConfig,
+    on_sweep: OnSweep | None,
+    start: Fit | None,
+    *,
+    least_rate: float = LEAST_RATE,
+    settling: int = 0,
+) -> Found:
+    """Sweep to the fixed point that `solver.posterior` asks for.
+
+    Raises ConfigError where a joint posterior is asked for that is out of reach.
+    """
+    kind, shape = _chosen(inference, solver)
+    sites = _joint_sites(inference, start) if kind == "joint" else None
+    status = Status(converged=False, sweeps=0, remaining_error=math.inf)
+    trace: tuple[tuple[float, float], ...] = ()
+    if sites is None:
+        rough = solver.model_copy(update={"tol": max(solver.tol, ROUGH)}) if kind == "joint" else solver
+        status, trace = iterate(
+            inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
+        )
+    if shape is None:
+        return Found(kind, inference.histories(), *inference.log_evidence(), status, trace, inference.state)
+    joint = JointInference(inference, shape, sites)
+    if kind == "joint":
+        status, trace = joint.solve(solver, on_sweep, trace)
+    else:
+        joint.believe()
+    scores = (joint if kind == "joint" else inference).log_evidence()
+    return Found(kind, joint.histories(), *scores, status, trace, inference.state | joint.state)
+
+
+def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
+    """The posterior of a fit again, from its sites."""
+    if fit.posterior != "joint":
+        return inference
+    joint = JointInference(inference, Shape(inference), _joint_sites(inference, fit))
+    joint.believe()
+    return joint
+
+
+def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | None]:
+    if solver.posterior == "factorised":
+        return "factorised", None
+    if solver.posterior == "joint":
+        shape = Shape(inference)
+        require_affordable(
+            shape.pattern, "joint posteriors", "-s solver.posterior=factorised, or longer periods"
+        )
+        return "joint", shape
+    games = inference.merged.games
+    if len(games.first) + len(inference.chains.previous) > LARGE:
+        return "factorised", None
+    shape = Shape(inference)
+    each = shape.pattern.flops / SPEED
+    patience = max(PATIENCE, min(FIXED + EACH * float(games.weight.sum()), MOST))
+    for kind, rounds in (("joint", ROUNDS), ("joint sds", 1)):
+        if rounds * each <= patience and affordable(shape.pattern):
+            return kind, shape
+    return "factorised", None
+
+
+def _joint_sites(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
+    """The joint sites of an earlier fit of the same games."""
+    name = sites_name(inference.merged.colours)
+    links = None if start is None else start.state.get(f"joint {name}")
+    if start is None or links is None or links.shape != inference.sites.link.shape:
+        return None
+    return links, start.state["joint positivity"]

@@ -1,0 +1,47 @@
+"""Which variables of a fit are one, and which are joined."""
+
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.arrays import Array
+from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.inference.joint.pattern import Pattern
+
+STIFF: Final = (
+    1e-10  # of the largest first variance: smaller steps are none, as the matrix would lose its digits
+)
+
+
+class Shape:
+    """The joint Gaussian of a fit before any number is known.
+
+    A player whose skill does not drift has one skill: variables without a step between them are a group.
+
+    | name | shape | |
+    |---|---|---|
+    | group | (variables,) | of each variable |
+    | later | (steps,) | variables with a step from the one before |
+    | pattern | | of groups: what games join, in the order of the kernels, then what steps do |
+    """
+
+    def __init__(self, inference: Inference) -> None:
+        games, (_, previous, _, _, variance) = inference.merged.games, inference.chains
+        begins = (previous < 0) | (variance > STIFF * variance[previous < 0].max(initial=0.0))
+        root = np.where(begins, np.arange(len(previous)), previous)
+        while (further := root[root] != root).any():
+            root[further] = root[root[further]]
+        firsts, self.group = np.unique(root, return_inverse=True)
+        self.later = np.flatnonzero(begins & (previous >= 0))
+        i, j = games.first, games.second
+        pairs = [(i, j)]
+        if "draw_margin" in inference.priors:
+            a, b = (ends + len(previous) // 2 for ends in (i, j))
+            pairs = [(i, j), (i, a), (i, b), (j, a), (j, b), (a, b)]
+        ends = map(np.concatenate, zip(*pairs, (previous[self.later], self.later), strict=True))
+        first, second = (self.group[variables] for variables in ends)
+        self.pattern = Pattern(first, second, len(firsts))
+
+    def total(self, values: Array) -> Array:
+        """The sums over groups of what belongs to variables."""
+        return np.bincount(self.group, values, len(self.pattern.place)).astype(np.float64)
