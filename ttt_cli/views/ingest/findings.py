@@ -1,14 +1,13 @@
 """A reading, and what follows from it: worked out when it is first asked for, once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import takewhile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.games.players.careers import Career, long_careers
 from ttt_cli.games.players.suspects import Suspects, find_suspects
@@ -16,12 +15,8 @@ from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.duplicates import Duplicates, find_duplicates
 from ttt_cli.games.selection.groups import Groups, find_groups
 from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
+from ttt_cli.games.table import Games
 from ttt_cli.reading.batches import DUPLICATE, FEW_GAMES, OTHER_GROUP, REJECT_CODE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttt_cli.games.table import Games
 
 _AFTER_DUPLICATES: Final = (0, REJECT_CODE[DUPLICATE], REJECT_CODE[FEW_GAMES], REJECT_CODE[OTHER_GROUP])
 

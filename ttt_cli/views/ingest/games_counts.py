@@ -1,24 +1,19 @@
 """Sections of the ingest report that count: files, reasons, dates, years, players."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import is_even
 from ttt_cli.reading.batches import DROPPED, DUPLICATE, REJECT_CODE
+from ttt_cli.reading.column import Column
+from ttt_cli.reading.reports import FileReport, Problem
+from ttt_cli.views.ingest.findings import Findings
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttt_cli.reading.column import Column
-    from ttt_cli.reading.reports import FileReport, Problem
-    from ttt_cli.views.ingest.findings import Findings
 
 _PRECISIONS: Final = ("year", "month", "day")
 _SHARES: Final = {"share": 3, "draw_share": 3}

@@ -1,21 +1,16 @@
 """Sections of the ingest report about who is who: groups, what ties them, duplicates, doubtful names."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.selection.ties import Growth, Join, Tie
 from ttt_cli.reading.batches import ENGINE, REJECT_CODE, TEAM
+from ttt_cli.views.ingest.findings import Findings
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from ttt_cli.views.ingest.findings import Findings
 
 _CAREERS: Final = ("main_games", "main_first", "main_last", "synonym_games", "synonym_first", "synonym_last")
 

@@ -1,23 +1,18 @@
 """The records of a reading, one row each, as the program took them."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ttt_cli.games.records import Records
 from ttt_cli.games.selection.duplicates import find_duplicates
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED
 from ttt_cli.reading.places import LINES
 from ttt_cli.views.rows import Rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ttt_cli.games.records import Records
 
 COLUMNS: Final = (
     "file", "line", "date", "white", "black", "result", "event", "site", "round", "problem",

@@ -6,18 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, NAMES, SET_UP, TAG_LIMIT, USUAL
 from ttt_cli.reading.batches import DUPLICATE_TAG, MALFORMED_TAG, Batch, Note
+from ttt_cli.reading.column import Column
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.formats.pgn.sections import Part, Sections, Tag
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ttt_cli.reading.column import Column
 
 _STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
 _NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line
