@@ -1,10 +1,10 @@
 """Simulation-based calibration: where do true skills lie among the posteriors of TTT?
 
-Draws many artificial histories from the model, fits each with the parameters that made it, and takes one random
-player-year per player (`skill`), and in every year one random pair of players (`difference`). If posteriors
-N(mean, sd) are right, z = (truth - mean) / sd is standard normal and the ranks Phi(z) are uniform. Beside the sds of
-the fit (one Gaussian per skill) stand those of the joint Gaussian for which the same sites stand, from its inverted
-precision matrix: they show what is lost by leaving out that skills depend on each other.
+Draws many artificial histories from the model and fits each with the parameters that made it. Of every player it takes
+a random year (`skill`), of every year a random pair of players (`same year`), and players of random years at least so
+many apart (`across eras`). If posteriors N(mean, sd) are right, z = (truth - mean) / sd is standard normal and the
+ranks Phi(z) are uniform. Both posteriors that TTT has are asked: the factorised one, in which sds of differences are
+those of independent skills, and the joint one, in which they come from the factor of its precision matrix.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate.simulate import Plan, Simulated, simulate
-from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -31,13 +30,13 @@ Nodes = NDArray[np.intp]
 
 BINS = 10
 WIDE = 1.6448536269514722  # the middle 90 % of a standard normal
-QUANTITIES = ("skill", "difference")
-SDS = ("factorised", "joint")
+QUANTITIES = ("skill", "same year", "across eras")
+POSTERIORS = ("factorised", "joint")
 HEADER = (
     "games",
     "nodes",
     "",
-    "sds",
+    "posterior",
     "ratio",
     "mean z",
     "sd z",
@@ -51,11 +50,10 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of the means of one quantity in one history, and both kinds of sd, points."""
+    """Of one quantity in one history: the errors of the means and the sds, points, by posterior."""
 
-    error: Array
-    factorised: Array
-    joint: Array
+    error: dict[str, Array]
+    sd: dict[str, Array]
 
 
 @dataclass(frozen=True)
@@ -71,56 +69,60 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--histories", type=int, default=200)
+    parser.add_argument("--histories", type=int, default=1000)
     parser.add_argument("--players", type=int, default=60)
     parser.add_argument("--years", type=int, default=12)
+    parser.add_argument("--density", type=float, nargs="+", default=[10, 100], help="games per player-year")
     parser.add_argument(
-        "--density", type=float, nargs="+", default=[1, 3, 10, 30, 100], help="games per player-year"
+        "--clusters", type=int, nargs="+", default=[1, 6], help="groups who mostly meet each other"
     )
-    parser.add_argument("--clusters", type=int, default=1, help="groups who mostly meet each other")
     parser.add_argument("--mixing", type=float, default=0.1, help="share of games outside the group")
+    parser.add_argument("--apart", type=int, default=6, help="years between eras, at least")
     parser.add_argument("--beta", type=float, default=480.0)
     parser.add_argument("--tau", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    plan = Plan(
-        players=options.players, years=options.years, growth=0.0, clusters=options.clusters, mixing=options.mixing,
-        beta=options.beta, tau=options.tau,
-    )  # fmt: skip
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}")
-    print(
-        f"{options.histories} histories, each of {plan.players} players in {plan.clusters} clusters, {plan.years} years"
-    )
-    print(_line(*HEADER))
-    for density in options.density:
-        begun = time.perf_counter()
-        seeds = range(options.seed, options.seed + options.histories)
-        histories = [take_history(replace(plan, seed=seed), density) for seed in seeds]
-        for quantity in QUANTITIES:
-            for line in report(histories, quantity):
-                print(line, flush=True)
-        print(f"  {time.perf_counter() - begun:.1f} s", flush=True)
+    for clusters in options.clusters:
+        plan = Plan(
+            players=options.players, years=options.years, growth=0.0, clusters=clusters, mixing=options.mixing,
+            beta=options.beta, tau=options.tau,
+        )  # fmt: skip
+        print(
+            f"{options.histories} histories of {plan.players} players in {clusters} clusters, {plan.years} years"
+        )
+        print(_line(*HEADER))
+        for density in options.density:
+            begun = time.perf_counter()
+            seeds = range(options.seed, options.seed + options.histories)
+            histories = [take_history(replace(plan, seed=seed), density, options.apart) for seed in seeds]
+            for quantity in QUANTITIES:
+                for line in report(histories, quantity):
+                    print(line, flush=True)
+            print(f"  {time.perf_counter() - begun:.1f} s", flush=True)
 
 
-def take_history(plan: Plan, density: float) -> History:
+def take_history(plan: Plan, density: float, apart: int) -> History:
     """Draw one history with so many games per player and year of a career, fit it, compare with the truth."""
     rows = len(simulate(replace(plan, games=1)).player)
     simulated = simulate(replace(plan, games=max(1, round(density * rows / 2))))
     timeline = build_timeline(simulated.games())
     params = ttt.Params(beta=plan.beta, tau=plan.tau, draw_margin=plan.margin)
-    fit = ttt.fit(timeline, params, SolverConfig(tol=1e-3))
-    if not fit.status.converged:
+    fits = {kind: ttt.fit(timeline, params, SolverConfig(tol=1e-3, posterior=kind)) for kind in POSTERIORS}
+    if not all(fit.status.converged for fit in fits.values()):
         raise SystemExit(f"seed {plan.seed}: not converged")
-    error = true_skills(simulated, timeline) - fit.mean
-    covariance = joint_covariance(timeline, fit)
-    rng = np.random.default_rng(plan.seed)
+    truth, rng = true_skills(simulated, timeline), np.random.default_rng(plan.seed)
     some = one_per_player(timeline, rng)
-    one, other = one_pair_per_period(timeline, rng)
-    apart = covariance[one, one] + covariance[other, other] - 2.0 * covariance[one, other]
-    errors = {
-        "skill": Errors(error[some], fit.sd[some], np.sqrt(covariance[some, some])),
-        "difference": Errors(error[one] - error[other], np.hypot(fit.sd[one], fit.sd[other]), np.sqrt(apart)),
-    }
+    pairs = one_pair_per_period(timeline, rng), pairs_across(timeline, apart, rng)
+    weights = [contrasts(timeline.n_nodes, some)]
+    weights += [contrasts(timeline.n_nodes, one) - contrasts(timeline.n_nodes, other) for one, other in pairs]
+    joint = ttt.posterior(timeline, params, fits["joint"])
+    assert isinstance(joint, JointInference)
+    errors = {}
+    for quantity, c in zip(QUANTITIES, weights, strict=True):
+        error = {kind: (truth - fit.mean) @ c for kind, fit in fits.items()}
+        independent = np.sqrt(fits["factorised"].sd ** 2 @ c**2)
+        errors[quantity] = Errors(error, {"factorised": independent, "joint": joint.deviations(c)})
     return History(2.0 * timeline.n_games / timeline.n_nodes, timeline.n_nodes, errors)
 
 
@@ -147,27 +149,28 @@ def one_pair_per_period(timeline: Timeline, rng: np.random.Generator) -> tuple[N
     return one, other
 
 
-def joint_covariance(timeline: Timeline, fit: Fit) -> Array:
-    """Covariances of all skills in the joint Gaussian of the fit's sites: the random walks, and a link per game."""
-    pairs = merge_games(timeline, colours=False).games
-    first, second = pairs.first, pairs.second
-    own, other = fit.state["sites"][:, 0], fit.state["sites"][:, 2]
-    var_first = 1.0 / (fit.sd[first] ** -2 - own)
-    var_second = 1.0 / (fit.sd[second] ** -2 - other)
-    shrink = own / (1.0 + var_first * own)
-    pull = pairs.weight * shrink / (1.0 - (var_first + var_second) * shrink)
-    later = np.flatnonzero(timeline.previous >= 0)
-    i = np.concatenate([first, timeline.previous[later]])
-    j = np.concatenate([second, later])
-    weight = np.concatenate([pull, 1.0 / (fit.params["tau"] ** 2 * timeline.gap_years[later])])
-    precision = np.diag(np.where(timeline.previous < 0, fit.params["prior_sd"] ** -2, 0.0))
-    for row, column, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
-        np.add.at(precision, (row, column), sign * weight)
-    return np.linalg.inv(precision)
+def pairs_across(timeline: Timeline, apart: int, rng: np.random.Generator) -> tuple[Nodes, Nodes]:
+    """For every period with one so many years later or more: a random node of each of two such, of two players."""
+    later = timeline.periods[:, None] - timeline.periods >= apart
+    found = []
+    for early in np.flatnonzero(later.any(axis=0)):
+        ends = early, rng.choice(np.flatnonzero(later[:, early]))
+        one, other = (rng.integers(timeline.node_start[end], timeline.node_start[end + 1]) for end in ends)
+        if timeline.node_player[one] != timeline.node_player[other]:
+            found.append((one, other))
+    one, other = np.array(found, np.intp).reshape(-1, 2).T
+    return one, other
+
+
+def contrasts(n: int, nodes: Nodes) -> Array:
+    """Weights (n, nodes) that each pick one node."""
+    weights = np.zeros((n, len(nodes)))
+    weights[nodes, np.arange(len(nodes))] = 1.0
+    return weights
 
 
 def report(histories: Sequence[History], quantity: str) -> Iterator[str]:
-    """A line of figures for each kind of sd.
+    """A line of figures for each posterior.
 
     `+-` is the standard error of `sd z`, by histories. KS and p are of one z per history, as errors within a history
     depend on each other.
@@ -178,9 +181,9 @@ def report(histories: Sequence[History], quantity: str) -> Iterator[str]:
     errors = [history.errors[quantity] for history in histories]
     size = np.mean([history.games_per_node for history in histories])
     nodes = np.mean([history.nodes for history in histories])
-    ratio = np.median(np.concatenate([one.factorised / one.joint for one in errors]))
-    for kind in SDS:
-        scores = [one.error / getattr(one, kind) for one in errors]
+    ratio = np.median(np.concatenate([one.sd["factorised"] / one.sd["joint"] for one in errors]))
+    for kind in POSTERIORS:
+        scores = [one.error[kind] / one.sd[kind] for one in errors if len(one.error[kind])]
         z = np.concatenate(scores)
         spread = np.sqrt(np.mean(z**2))
         doubt = np.std([np.mean(score**2) for score in scores]) / np.sqrt(len(scores)) / (2.0 * spread)
@@ -194,7 +197,7 @@ def report(histories: Sequence[History], quantity: str) -> Iterator[str]:
 
 
 def _line(*cells: str) -> str:
-    widths = (6, 6, 11, 11, 7, 8, 7, 7, 7, 7, 9)
+    widths = (6, 6, 12, 11, 7, 8, 7, 7, 7, 7, 9)
     return "".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=False)) + "  " + cells[-1]
 
 

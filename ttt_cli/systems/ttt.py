@@ -15,6 +15,7 @@ from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.solver import Given
@@ -58,8 +59,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
     An `auto` draw margin follows beta. Only the explicit dependence counts at the fixed point (`kernels/ep/ttt.py`).
     """
-    margin, advantage = fit.params["draw_margin"], fit.params["white_advantage"]
-    of_priors, of_games = at_fit(_inference(timeline, params, margin, advantage, fit), fit).gradient()
+    margin = fit.params["draw_margin"]
+    of_priors, of_games = posterior(timeline, params, fit).gradient()
     by_noise, by_margin, by_advantage, by_handicap = of_games
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin += by_handicap * unit_by_margin
@@ -73,6 +74,12 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "white_advantage": by_advantage,
         "draw_probability": by_margin * margin_slope(share, params.beta),
     }
+
+
+def posterior(timeline: Timeline, params: Params, fit: Fit) -> Inference | JointInference:
+    """What a fit of the timeline believes of all skills, from its sites."""
+    margin, advantage = fit.params["draw_margin"], fit.params["white_advantage"]
+    return at_fit(_inference(timeline, params, margin, advantage, fit), fit)
 
 
 def _inference(

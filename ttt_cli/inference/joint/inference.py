@@ -48,6 +48,9 @@ class JointInference:
         self.links, self.positivity = links.copy(), positivity.copy()
         self._shape, self._chains = shape, inference.chains
         self._nodes = len(self._chains.previous) // len(inference.priors)
+        steps = np.append(np.flatnonzero(self._chains.previous < 0), shape.later)
+        self._precision = np.zeros(len(self._chains.previous))  # of steps; 0 within a group
+        self._precision[steps] = 1.0 / self._chains.variance[steps]
         self.beliefs = inference.beliefs()
         self._covariances = np.empty((6 if self._margins else 1, len(self._merged)))
         self._shared = np.zeros(len(self._chains.previous))
@@ -81,33 +84,41 @@ class JointInference:
 
     def believe(self) -> None:
         """Find the joint Gaussian of the sites as they are, and the cavities that it leaves."""
-        games, shape, (_, previous, _, step, spread) = self._merged.games, self._shape, self._chains
-        later, size = shape.later, len(previous)
-        margins, before = size - len(self.positivity), previous[later]
-        diagonal, b = np.zeros((2, size))
-        self._kernels.assemble(games, self.links, self._covariances, diagonal, b)
-        diagonal[margins:] += self.positivity[:, 0]
-        b[margins:] += self.positivity[:, 1]
-        steps = np.append(np.flatnonzero(previous < 0), later)
-        precision = np.zeros(size)
-        precision[steps] = 1.0 / spread[steps]
-        weighted = precision * step
-        diagonal += precision + np.bincount(before, precision[later], size)
-        b += weighted - np.bincount(before, weighted[later], size)
-        factor = Factor(
-            shape.pattern, np.append(self._covariances, precision[later]), shape.total(diagonal), once=True
-        )
-        b = shape.total(b)
+        shape, precision = self._shape, self._precision
+        factor, b = self.factor(once=True)
         mean = factor.solve(b)
-        self._integral = 0.5 * float(
-            b @ mean - weighted @ step - np.log(spread[steps]).sum() - factor.log_determinant
-        )
+        of_prior = precision @ self._chains.mean**2 - np.log(precision[precision > 0.0]).sum()
+        self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant)
         mean, variance, joined = mean[shape.group], factor.variances[shape.group], factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
-        self._shared = np.where(previous < 0, 0.0, variance)
-        self._shared[later] = joined[self._covariances.size :]
+        self._shared = np.where(self._chains.previous < 0, 0.0, variance)
+        self._shared[shape.later] = joined[self._covariances.size :]
         self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
-        self._kernels.cavities(games, mean, variance, self._covariances, self.links, self._cavity)
+        self._kernels.cavities(
+            self._merged.games, mean, variance, self._covariances, self.links, self._cavity
+        )
+
+    def factor(self, *, once: bool = False) -> tuple[Factor, Array]:
+        """Of the precision matrix A of groups of variables, sites as they are; and b, where A^-1 b are the means."""
+        shape, previous, precision = self._shape, self._chains.previous, self._precision
+        later, size = shape.later, len(previous)
+        margins, before = size - len(self.positivity), previous[later]
+        couplings, (diagonal, b) = np.empty_like(self._covariances), np.zeros((2, size))
+        self._kernels.assemble(self._merged.games, self.links, couplings, diagonal, b)
+        diagonal[margins:] += self.positivity[:, 0]
+        b[margins:] += self.positivity[:, 1]
+        weighted = precision * self._chains.mean
+        diagonal += precision + np.bincount(before, precision[later], size)
+        b += weighted - np.bincount(before, weighted[later], size)
+        joined = np.append(couplings, precision[later])
+        return Factor(shape.pattern, joined, shape.total(diagonal), once=once), shape.total(b)
+
+    def deviations(self, contrasts: Array) -> Array:
+        """The sds of sums of skills, points, (sums,), with weights (nodes, sums)."""
+        weights = np.zeros((len(self._shape.pattern.place), contrasts.shape[1]))
+        np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
+        variance: Array = np.einsum("ij,ij->j", weights, self.factor()[0].solve(weights))
+        return np.sqrt(variance)
 
     def _update(self, share: float) -> int:
         skipped = self._kernels.update(self._merged.games, self._rule, self._cavity, share, self.links)
