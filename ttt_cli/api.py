@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -35,6 +36,7 @@ from ttt_cli.views.rankings.eligible import eligible
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
 __all__ = ["Run", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
@@ -172,7 +174,7 @@ def _fitted(
     if output is not None:
         check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
-    fitted = _infer(timeline, resolved, near, progress)
+    fitted = _infer(games, timeline, resolved, near, progress)
     return timeline, replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
 
 
@@ -194,11 +196,16 @@ def _path(key: str) -> tuple[str, ...]:
     return ("solver" if key in SolverConfig.model_fields else "model", key)
 
 
-def _infer(timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress) -> Fit:
+def _infer(
+    games: Games, timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress
+) -> Fit:
+    from ttt_cli.inference.joint.levels import level_notes
+
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
         on_sweep = _Sweeps(bar, solver.tol)
-        return registry.fit(resolved.model, timeline, resolved.params, solver, on_sweep=on_sweep, start=start)
+        given: Given = {"on_sweep": on_sweep, "start": start, "notes": partial(level_notes, games, timeline)}
+        return registry.fit(resolved.model, timeline, resolved.params, solver, **given)
 
 
 class _Sweeps:

@@ -16,10 +16,15 @@ OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimate
 
 
 class Given(TypedDict, total=False):
-    """What a fit may be given: whom to tell of its sweeps, and a fit of the same timeline to start from."""
+    """What a fit may be given: whom to tell of its sweeps, and a fit of the same timeline to start from.
+
+    `notes` is what to say of a joint posterior, given the sds (sums,) that it has of sums of skills with weights
+    (nodes, sums).
+    """
 
     on_sweep: OnSweep | None
     start: Fit | None
+    notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
 
 
 # assumed at least, if a model knows no better: the first rates seen are better than the last

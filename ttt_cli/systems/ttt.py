@@ -42,7 +42,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
-        found = infer(inference, solver, given.get("on_sweep"), warm)
+        found = infer(inference, solver, given, warm)
         return Fit(
             model=NAME,
             kind=TRAITS.kind,

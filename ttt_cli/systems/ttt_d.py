@@ -84,9 +84,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
-        found = infer(
-            inference, solver, given.get("on_sweep"), warm, least_rate=LEAST_RATE, settling=SETTLING
-        )
+        found = infer(inference, solver, given, warm, least_rate=LEAST_RATE, settling=SETTLING)
         return Fit(
             model=NAME,
             kind=TRAITS.kind,

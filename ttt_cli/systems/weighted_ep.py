@@ -78,7 +78,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """
     probit = _probit(timeline, params)
     resolved = {**params.model_dump(), "draw_margin": probit.margin}
-    games = GamesSoFar(timeline, probit, solver, **given)
+    games = GamesSoFar(timeline, probit, solver, given.get("on_sweep"), given.get("start"))
     (before_mean, before_sd), (mean, sd) = games.run()
     before_mean += params.prior_mean
     evidence = _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)

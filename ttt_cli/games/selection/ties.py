@@ -60,14 +60,19 @@ class _Pairs:
 
 
 def find_ties(games: Games, *, players: int = 5, at_most: int = 10) -> tuple[Tie, ...]:
-    """Parts of at least so many `players` that hang on one player by `at_most` games, large parts first.
+    """Parts of at least so many `players` that hang on one player by `at_most` games, large parts first."""
+    return tuple(tie for tie, _ in hanging_parts(games, players=players, at_most=at_most))
+
+
+def hanging_parts(games: Games, *, players: int = 5, at_most: int = 10) -> list[tuple[Tie, Places]]:
+    """The ties of `find_ties`, each with the players of its part.
 
     Seen from the player with the most games in the group, so a part never holds more than half of it. Parts within
     parts are found too, ties through two different players are not. Takes time linear in players and pairs, and
     O(n log n) in games.
     """
     if not len(games):
-        return ()
+        return []
     from ttt_cli.kernels.ties import walk_depth_first
 
     n = len(games.players)
@@ -95,8 +100,8 @@ def find_ties(games: Games, *, players: int = 5, at_most: int = 10) -> tuple[Tie
         leading = part[np.argmax(played[part])]
         names = (games.players[leading], games.players[parent[v]])
         numbers = (ties.opponents[v], ties.games[v], ties.first[v], ties.last[v])
-        found.append(Tie(int(size[v]), *names, *map(int, numbers)))
-    return tuple(found)
+        found.append((Tie(int(size[v]), *names, *map(int, numbers)), part))
+    return found
 
 
 def find_joins(games: Games, *, players: int = 5) -> tuple[Join, ...]:

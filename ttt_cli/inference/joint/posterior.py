@@ -13,7 +13,7 @@ from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.factor import affordable, require_affordable
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.shape import Shape
-from ttt_cli.inference.solver import LEAST_RATE, OnSweep, iterate
+from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 
 ROUGH: Final = 0.1  # points: how far factorised propagation goes where joint propagation follows
 ROUNDS: Final = 6  # of joint propagation, as a rule
@@ -44,12 +44,13 @@ class Found:
     status: Status
     trace: tuple[tuple[float, float], ...]
     state: dict[str, Array]
+    notes: tuple[str, ...] = ()
 
 
 def infer(
     inference: Inference,
     solver: SolverConfig,
-    on_sweep: OnSweep | None,
+    given: Given,
     start: Fit | None,
     *,
     least_rate: float = LEAST_RATE,
@@ -60,6 +61,7 @@ def infer(
     Raises ConfigError where a joint posterior is asked for that is out of reach.
     """
     kind, shape = _chosen(inference, solver)
+    on_sweep, notes_of = given.get("on_sweep"), given.get("notes")
     sites = _joint_sites(inference, start) if kind == "joint" else None
     status = Status(converged=False, sweeps=0, remaining_error=math.inf)
     trace: tuple[tuple[float, float], ...] = ()
@@ -76,7 +78,8 @@ def infer(
     else:
         joint.believe()
     scores = (joint if kind == "joint" else inference).log_evidence()
-    return Found(kind, joint.histories(), *scores, status, trace, inference.state | joint.state)
+    notes = notes_of(joint.deviations) if notes_of else ()
+    return Found(kind, joint.histories(), *scores, status, trace, inference.state | joint.state, notes)
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
