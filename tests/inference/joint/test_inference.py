@@ -11,7 +11,6 @@ from tests.support.builders import fit_rows, make_games, skills, small_chess_bas
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.joint import factor
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.shape import Shape
 from ttt_cli.inference.solver import iterate
@@ -187,14 +186,6 @@ def test_estimates_are_not_below_the_true_error(model):
         assert status.converged, seed
         for at, (_, estimate) in zip(beliefs, trace, strict=True):
             assert np.abs(at - beliefs[-1]).max() <= max(estimate, 1e-7), seed
-
-
-def test_what_is_out_of_reach_is_refused_before_the_first_sweep(monkeypatch):
-    monkeypatch.setattr(factor, "MOST_FLOPS", 0.0)
-    monkeypatch.setattr("ttt_cli.inference.ep.inference.Inference.sweep", None)
-    with pytest.raises(ConfigError, match="joint posteriors of 4 skills need") as caught:
-        fit_rows(MATCH, solver=JOINT)
-    assert "factorised" in (caught.value.hint or "")
 
 
 def test_the_design_figures_of_real_games(data):

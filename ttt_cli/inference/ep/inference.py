@@ -139,33 +139,63 @@ class Inference:
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""
-        joint, kernels, slices = self._joint, self._links, self._slices
-        games, sites = self._games, self.sites
+        joint, slices = self._joint, self._slices
         if not len(self.merged):  # chains alone: smoothed means are the joint means
             return 0.0
-        of_games = games.first, games.second, games.weight, sites.link, self._coupling
-
-        def residual(number: int) -> None:
-            kernels.residual(
-                slices.parts[number], games, sites, self._messages, self._means, self._coupling, joint.diagonal,
-                joint.residual,
-            )  # fmt: skip
-
-        def add_couplings(begin: int, end: int, z: Vector, az: Vector) -> float:
-            return float(kernels.add_couplings(begin, end, *of_games, z, az))
 
         def spread(number: int) -> None:
             part = slices.parts[number]
-            kernels.spread(part.game, part.game_end, games, sites, self._means)
+            self._links.spread(part.game, part.game_end, self._games, self.sites, self._means)
 
-        slices.run(residual)
-        unsolved = joint.solve(add_couplings, tol, relative)
+        self._linearise()
+        unsolved = joint.solve(self._add_couplings, tol, relative)
         if not move:
             return unsolved + largest(joint.correction)
         self._means += joint.correction
         slices.run(spread)
         self._smooth()
         return unsolved
+
+    def _linearise(self) -> None:
+        """Fill means, couplings, and the diagonal and residual of the joint solver."""
+        joint = self._joint
+
+        def residual(number: int) -> None:
+            self._links.residual(
+                self._slices.parts[number], self._games, self.sites, self._messages, self._means,
+                self._coupling, joint.diagonal, joint.residual,
+            )  # fmt: skip
+
+        self._slices.run(residual)
+
+    def _add_couplings(self, begin: int, end: int, z: Vector, az: Vector) -> float:
+        first, second, weight = self._games.first, self._games.second, self._games.weight
+        return float(
+            self._links.add_couplings(
+                begin, end, first, second, weight, self.sites.link, self._coupling, z, az
+            )
+        )
+
+    def joint_solution(self, right: Vector, relative: float) -> Vector:
+        """A^-1 b for the precision A of the joint Gaussian of chains and sites, `relative` to its energy norm."""
+        self._linearise()
+        self._joint.residual[:] = right
+        self._joint.solve(self._add_couplings, 0.0, relative)
+        return self._joint.correction.copy()
+
+    def chain_solution(self, x: Vector | None) -> tuple[Vector, Vector, Vector]:
+        """M^-1 (M - A) x, M being A without couplings; the diagonal of M^-1, and its entries with the variable before."""
+        self._linearise()
+        messages = Messages(*np.zeros((3, len(self._means), 2)))
+        messages.marginal[:, 0] = self._joint.diagonal
+        if x is not None:
+            away = np.zeros_like(x)
+            self._add_couplings(0, len(self._games.first), x, away)
+            messages.marginal[:, 1] = -away
+        self._joint.filters.smooth(messages)
+        mean, sd, covariance = np.empty((3, len(self._means)))
+        self._chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
+        return mean, sd**2, covariance
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""

@@ -10,22 +10,19 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
-from ttt_cli.inference.joint.factor import affordable, require_affordable
+from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.joint.inference import JointInference
+from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories
 from ttt_cli.inference.joint.shape import Shape
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 
 ROUGH: Final = 0.1  # points: how far factorised propagation goes where joint propagation follows
+PATIENCE: Final = 5.0  # seconds that more than the factorised posterior may take unasked
 ROUNDS: Final = 6  # of joint propagation, as a rule
 SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
-PATIENCE: Final = 5.0  # seconds that a joint posterior may always take
-FIXED, EACH, MOST = (
-    1.0,
-    1.5e-5,
-    12.0,
-)  # seconds of a whole command: at least, for each game, and of those at most
+SAMPLED: Final = 1e-7  # seconds that a sample takes for every node and distinct game
 LARGE: Final = (
-    1_500_000  # distinct games and nodes, of which even the order of elimination is not looked for unasked
+    300_000  # distinct games and nodes, of which the order of elimination is not looked for unasked
 )
 
 
@@ -33,8 +30,8 @@ LARGE: Final = (
 class Found:
     """What inference ended with, as a Fit has it.
 
-    `posterior`: `joint`; `joint sds`, of the joint Gaussian of factorised sites; or `factorised`. The log-evidence and
-    the log probabilities of all games are those of the sites' own posterior.
+    `posterior`: `joint`; `joint sds`, of the joint Gaussian of factorised sites, exact or by samples; or `factorised`.
+    The log-evidence and the log probabilities of all games are those of the sites' own posterior.
     """
 
     posterior: str
@@ -58,7 +55,7 @@ def infer(
 ) -> Found:
     """Sweep to the fixed point that `solver.posterior` asks for.
 
-    Raises ConfigError where a joint posterior is asked for that is out of reach.
+    A joint posterior that is out of reach leaves sds by samples, and a note about them.
     """
     kind, shape = _chosen(inference, solver)
     on_sweep, notes_of = given.get("on_sweep"), given.get("notes")
@@ -70,8 +67,14 @@ def infer(
         status, trace = iterate(
             inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
         )
-    if shape is None:
+    if kind == "factorised":
         return Found(kind, inference.histories(), *inference.log_evidence(), status, trace, inference.state)
+    if shape is None:
+        chains, error = sampled_histories(inference)
+        note = (
+            f"sds are those of the joint posterior by {SAMPLES} samples: standard error {100 * error:.2g} %"
+        )
+        return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, (note,))
     joint = JointInference(inference, shape, sites)
     if kind == "joint":
         status, trace = joint.solve(solver, on_sweep, trace)
@@ -92,24 +95,19 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
 
 
 def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | None]:
-    if solver.posterior == "factorised":
+    """Which posterior there will be, and the shape of its factor if one is made."""
+    asked, size = solver.posterior, len(inference.merged) + len(inference.chains.previous)
+    sampled = SAMPLES * SAMPLED * size
+    if asked == "factorised" or not len(inference.merged):
         return "factorised", None
-    if solver.posterior == "joint":
+    if asked == "joint" or size <= LARGE:
         shape = Shape(inference)
-        require_affordable(
-            shape.pattern, "joint posteriors", "-s solver.posterior=factorised, or longer periods"
-        )
-        return "joint", shape
-    games = inference.merged.games
-    if len(games.first) + len(inference.chains.previous) > LARGE:
-        return "factorised", None
-    shape = Shape(inference)
-    each = shape.pattern.flops / SPEED
-    patience = max(PATIENCE, min(FIXED + EACH * float(games.weight.sum()), MOST))
-    for kind, rounds in (("joint", ROUNDS), ("joint sds", 1)):
-        if rounds * each <= patience and affordable(shape.pattern):
-            return kind, shape
-    return "factorised", None
+        each = shape.pattern.flops / SPEED
+        if affordable(shape.pattern) and (asked == "joint" or ROUNDS * each <= PATIENCE):
+            return "joint", shape
+        if asked == "auto" and each <= min(sampled, PATIENCE):
+            return "joint sds", shape
+    return ("joint sds" if asked == "joint" or sampled <= PATIENCE else "factorised"), None
 
 
 def _joint_sites(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:

@@ -1,0 +1,59 @@
+"""Which posterior a fit has, and sds by samples against exact ones."""
+
+import numpy as np
+import pytest
+
+from tests.support.builders import fit_rows
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.inference.joint import factor, posterior
+from ttt_cli.inference.joint.sampled import SAMPLES
+
+ROWS = [
+    (1900 + k // 6, "abcd"[k % 4], "bcda"[k % 4 - (k // 8) % 2], (k * 7) % 3, 1.0 + k % 2) for k in range(60)
+]
+ROWS = [row for row in ROWS if row[1] != row[2]]
+
+
+def fitted(kind, model="ttt", **given):
+    return fit_rows(ROWS, model, solver=SolverConfig(tol=1e-4, posterior=kind), **given)[1]
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
+    """Within a few of the standard errors of 100 samples; means and evidence are those of the factorised fit."""
+    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    exact = fitted("auto", model)
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    sampled = fitted("joint", model)
+    apart = fitted("factorised", model)
+    assert (exact.posterior, sampled.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")
+    for name, chain in exact.chains.items():
+        other = sampled.chains[name]
+        assert other.mean == pytest.approx(chain.mean, abs=1e-2)
+        assert np.abs(np.log(other.sd / chain.sd)).max() < 4 / np.sqrt(2 * SAMPLES)
+        assert np.abs(other.covariance - chain.covariance).max() < 0.3 * (chain.sd**2).max()
+    assert (exact.sd > apart.sd).all()
+    assert sampled.log_evidence == exact.log_evidence == apart.log_evidence
+    (note,) = sampled.notes
+    assert note.startswith("sds are those of the joint posterior by 100 samples: standard error ")
+
+
+def test_auto_is_joint_for_few_games_and_factorised_for_too_many(monkeypatch):
+    assert fitted("auto").posterior == "joint"
+    monkeypatch.setattr(posterior, "LARGE", 0)
+    assert fitted("auto").posterior == "joint sds"
+    monkeypatch.setattr(posterior, "PATIENCE", 0.0)
+    assert fitted("auto").posterior == "factorised"
+
+
+def test_samples_are_the_same_every_time(monkeypatch):
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    assert (fitted("joint").sd == fitted("joint").sd).all()
+
+
+def test_the_run_says_which_it_is(tmp_path):
+    import ttt_cli
+    from tests.support.builders import make_games
+
+    run = ttt_cli.fit(make_games(ROWS), model="ttt", posterior="joint", output=tmp_path / "a.ttt")
+    assert run.meta.posterior == "joint"
