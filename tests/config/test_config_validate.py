@@ -86,7 +86,10 @@ def test_an_unknown_key_suggests_the_nearest() -> None:
     assert (error.message, error.where) == ("unknown key solver.max_sweep", "run.yaml:3")
     assert error.hint == "did you mean solver.max_sweeps?"
     far = failure(SolverConfig, "solver:\n  zzz: 3\n", "solver")
-    assert far.hint == "keys are solver.tol, solver.max_sweeps, solver.threads, solver.accelerate"
+    assert (
+        far.hint
+        == "keys are solver.tol, solver.max_sweeps, solver.threads, solver.posterior, solver.accelerate"
+    )
 
 
 def test_an_unknown_override_is_suggested_whole() -> None:
@@ -114,7 +117,7 @@ def test_what_a_model_finds_itself_has_the_place_of_the_section() -> None:
 def test_a_section_must_be_a_map() -> None:
     error = failure(SolverConfig, "solver: [tol]\n", "solver")
     assert (error.message, error.where) == ("solver must be a map of keys, not [tol]", "run.yaml:1")
-    assert error.hint == "its keys are tol, max_sweeps, threads, accelerate"
+    assert error.hint == "its keys are tol, max_sweeps, threads, posterior, accelerate"
 
 
 def test_long_values_are_cut() -> None:

@@ -95,7 +95,7 @@ def dense_prior(timeline, params):
 
 def of_games(inference):
     """Precision matrix and linear term of what the games say, from the links of the fixed point."""
-    games, (_, link, _) = inference._games, inference._sites
+    games, (_, link, _) = inference.merged.games, inference.sites
     n = len(inference._means)
     matrix, linear = np.zeros((n, n)), np.zeros(n)
     for i, j, w, (q, b) in zip(games.first, games.second, games.weight, link, strict=True):

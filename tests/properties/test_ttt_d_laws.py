@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import assert_same, fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.kernels.ep.sides import sides_log_probability
+from ttt_cli.kernels.ep.sides import apart, game_log_probability
 from ttt_cli.systems import ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -213,8 +213,8 @@ def test_a_player_with_a_higher_margin_draws_more_at_the_cost_of_the_opponents_w
 @given(skills, margin_means, margin_means, st.floats(1, 60))
 def test_so_do_the_sides_of_a_game_inside_inference(lead, own, margin, margin_sd):
     def log_p(outcome, black_margin):
-        variance = margin_sd**2
-        return sides_log_probability(outcome, lead, 8e4, 2e4, own, variance, black_margin, variance)
+        spread = apart(8e4, 2e4, margin_sd**2, margin_sd**2)
+        return game_log_probability(outcome, lead + own, black_margin - lead, 0.0, spread)
 
     assert log_p(2, margin + 20) < log_p(2, margin)
     assert log_p(1, margin + 20) > log_p(1, margin) or log_p(1, margin) > -1e-9

@@ -184,7 +184,7 @@ class Inference:
         return self._joint.correction.copy()
 
     def chain_solution(self, x: Vector | None) -> tuple[Vector, Vector, Vector]:
-        """M^-1 (M - A) x, M being A without couplings; the diagonal of M^-1, and its entries with the variable before."""
+        """M^-1 (M - A) x, M being A without couplings; of M^-1 the diagonal, and entries with the variable before."""
         self._linearise()
         messages = Messages(*np.zeros((3, len(self._means), 2)))
         messages.marginal[:, 0] = self._joint.diagonal

@@ -41,9 +41,9 @@ class JointInference:
     def __init__(self, inference: Inference, shape: Shape, given: tuple[Array, Array] | None = None) -> None:
         self._priors, self._merged, self._rule = inference.priors, inference.merged, inference.rule
         self._margins = "draw_margin" in inference.priors
-        name = "ttt_d" if self._margins else "ttt"
-        self._kernels = import_module(f"ttt_cli.kernels.joint.{name}")
-        self._gradient = import_module(f"ttt_cli.kernels.ep.{name}").gradient
+        sites, model = ("margin_sites", "ttt_d") if self._margins else ("skill_sites", "ttt")
+        self._kernels = import_module(f"ttt_cli.kernels.joint.{sites}")
+        self._gradient = import_module(f"ttt_cli.kernels.ep.{model}").gradient
         links, positivity = given or (inference.sites.link, inference.sites.positivity)
         self.links, self.positivity = links.copy(), positivity.copy()
         self._shape, self._chains = shape, inference.chains

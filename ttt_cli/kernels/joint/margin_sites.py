@@ -1,7 +1,7 @@
 """Games of TTT-D in joint expectation propagation: each is a Gaussian site on x1 = d + e_i and x2 = e_j - d.
 
-d = s_i - s_j. Beside them stand the sites that keep margins positive. As in `ttt`; of sites `link` (games, 5) and
-`positivity` (nodes, 2) as in `ep/structures`, of cavities (games, 5) as in `ep/ttt_d.gradient`.
+d = s_i - s_j. Beside them stand the sites that keep margins positive. As in `skill_sites`; of sites `link` (games, 5)
+and `positivity` (nodes, 2) as in `ep/structures`, of cavities (games, 5) as in `ep/ttt_d.gradient`.
 """
 
 import math
@@ -16,7 +16,7 @@ from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, together
 from ttt_cli.kernels.ep.structures import Games, Rule
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.indices import at, span
-from ttt_cli.kernels.joint.ttt import REPEATS, SETTLED, TINY
+from ttt_cli.kernels.joint.skill_sites import REPEATS, SETTLED, TINY
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 
