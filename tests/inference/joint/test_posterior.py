@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support.builders import fit_rows
+from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.joint import factor, posterior
 from ttt_cli.inference.joint.sampled import SAMPLES
@@ -53,7 +53,21 @@ def test_samples_are_the_same_every_time(monkeypatch):
 
 def test_the_run_says_which_it_is(tmp_path):
     import ttt_cli
-    from tests.support.builders import make_games
 
     run = ttt_cli.fit(make_games(ROWS), model="ttt", posterior="joint", output=tmp_path / "a.ttt")
     assert run.meta.posterior == "joint"
+
+
+def test_a_start_with_other_nodes_is_no_start():
+    """As many games, more nodes: sites of margins do not fit, and the fit is that from nowhere."""
+    from dataclasses import replace
+
+    from ttt_cli.systems import ttt_d
+    from ttt_cli.timeline import build_timeline
+
+    timeline = build_timeline(make_games(ROWS))
+    solver = SolverConfig(tol=1e-6, posterior="joint")
+    fit = ttt_d.fit(timeline, ttt_d.Params(), solver)
+    fewer = replace(fit, state=fit.state | {"joint positivity": fit.state["joint positivity"][:-2]})
+    other = ttt_d.fit(timeline, ttt_d.Params(), solver, start=fewer)
+    assert other.mean == pytest.approx(fit.mean, abs=1e-4)

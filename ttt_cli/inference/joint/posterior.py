@@ -111,9 +111,16 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
 
 
 def _joint_sites(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
-    """The joint sites of an earlier fit of the same games."""
-    name = sites_name(inference.merged.colours)
-    links = None if start is None else start.state.get(f"joint {name}")
-    if start is None or links is None or links.shape != inference.sites.link.shape:
+    """The joint sites of an earlier fit of the same games and nodes."""
+    if start is None:
         return None
-    return links, start.state["joint positivity"]
+    state, (_, link, positivity) = start.state, inference.sites
+    found = state.get(f"joint {sites_name(inference.merged.colours)}"), state.get("joint positivity")
+    if (
+        found[0] is None
+        or found[1] is None
+        or found[0].shape != link.shape
+        or found[1].shape != positivity.shape
+    ):
+        return None
+    return found[0], found[1]
