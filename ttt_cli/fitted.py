@@ -31,6 +31,27 @@ class Status:
 
 
 @dataclass(frozen=True)
+class Links:
+    """The precision matrix of a joint Gaussian of all nodes: what its games and the steps of its chains bring.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | first, second | (pairs,) | | nodes of those who met, in this order of nodes |
+    | precision | (1, pairs) | 1/points^2 | q of the skills' difference s_i - s_j, over all their games there |
+    | | (3, pairs) | | with draw margins e: q11, q12, q22 of x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j |
+    | variance | (quantities, nodes) | points^2 | of the step since the player's node before, 0 where both are one; |
+    | | | | at first nodes of the prior |
+    | positive | (nodes,) | 1/points^2 | what keeps draw margins positive; NaN without them |
+    """
+
+    first: Ids
+    second: Ids
+    precision: Array
+    variance: Array
+    positive: Array
+
+
+@dataclass(frozen=True)
 class Fit:
     """A fitted model. Equal inputs give equal Fits: no clock, no path.
 
@@ -41,7 +62,7 @@ class Fit:
     `notes` are sentences about what the model left out or could not tell, for the user;
     `posterior` says whose uncertainty it is, where a system has more than one (`inference/joint/posterior.py`);
     `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`inference/elo_unit.py`);
-    `state` is what a further fit of the same timeline may start from.
+    `links` are those of a joint posterior; `state` is what a further fit of the same timeline may start from.
     """
 
     model: str
@@ -55,6 +76,7 @@ class Fit:
     trace: tuple[tuple[float, float], ...] = ()
     notes: tuple[str, ...] = ()
     posterior: str = ""
+    links: Links | None = field(default=None, repr=False, compare=False)
     state: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property

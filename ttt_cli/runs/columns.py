@@ -1,12 +1,13 @@
 """The tables of a run as arrays, with the ids and numbers that stand for names and labels."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.fitted import OPEN, Spans, periods_of_histories
+from ttt_cli.fitted import OPEN, Links, Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
@@ -132,4 +133,26 @@ def game_columns(games: Games, timeline: Timeline) -> Columns:
         "offset": games.offset,
         "line": games.source_line,
         "file_number": games.source_file,
+    }
+
+
+def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
+    """The tables `links` and `steps`; `nodes` in the order of spans, by whose places they are called."""
+    place = np.empty(len(nodes), np.int32)
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    ends = {"first": place[links.first], "second": place[links.second]}
+    order = np.lexsort((ends["second"], ends["first"]))
+    games = ends | _named(("q11", "q12", "q22"), links.precision)
+    steps = _named(("variance", "draw_margin_variance"), links.variance)
+    steps["draw_margin_precision"] = links.positive
+    return {
+        "links": {name: column[order] for name, column in games.items()},
+        "steps": {name: column[nodes] for name, column in steps.items()},
+    }
+
+
+def _named(names: tuple[str, ...], rows: Array) -> dict[str, Any]:
+    """Rows by these names, NaN for those that lack."""
+    return {
+        name: rows[k] if k < len(rows) else np.full(rows.shape[1], np.nan) for k, name in enumerate(names)
     }

@@ -11,7 +11,15 @@ from ttt_cli import __version__
 from ttt_cli.fitted import Fit, by_player, spans
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import ReadReport
-from ttt_cli.runs.columns import Columns, Labels, game_columns, player_columns, span_columns, texts
+from ttt_cli.runs.columns import (
+    Columns,
+    Labels,
+    game_columns,
+    link_columns,
+    player_columns,
+    span_columns,
+    texts,
+)
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
@@ -35,6 +43,9 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     _insert(connection, "game_rows", game_columns(games, timeline))
     all_spans = spans(timeline, fit, by_player(timeline))
     _insert(connection, "spans", span_columns(names, all_spans))
+    if fit.links is not None:
+        for table, columns in link_columns(fit.links, by_player(timeline)).items():
+            _insert(connection, table, columns)
     _insert(connection, "players", player_columns(games, all_spans, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())

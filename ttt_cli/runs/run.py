@@ -20,7 +20,7 @@ from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.scale import Scale, find_scale
-from ttt_cli.runs.schema import DATABASE, PUBLIC
+from ttt_cli.runs.schema import DATABASE, MAY_LACK, PUBLIC
 from ttt_cli.runs.session import MemorySession, Session
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 Columns = tuple[str, ...]
+_HELD = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}'"
 _BATCH = 10_000
 _CLOCK = 5.0  # seconds
 
@@ -172,6 +173,42 @@ class Run:
     def games(self) -> DataFrame:
         """The games as they were used: a pandas DataFrame."""
         return self._frame(PUBLIC["games"])
+
+    @property
+    def has_joint(self) -> bool:
+        """Whether the run holds a joint posterior, so that it is known what skills have in common."""
+        held = {name for (name,) in self.query(_HELD)[1]}
+        return held >= MAY_LACK and bool(self.query(f"SELECT count(*) FROM {DATABASE}.main.steps")[1][0][0])
+
+    def covariance(self, skills: Sequence[tuple[str, str]]) -> DataFrame:
+        """The covariance matrix of skills, (player, period) pairs as people name them: a pandas DataFrame.
+
+        Exact, across periods, players and eras. Raises LookupFailed, and RunError where the run holds no joint
+        posterior.
+        """
+        from pandas import DataFrame, MultiIndex
+
+        from ttt_cli.runs.joint import JointSkills, meant
+
+        with self:
+            named, places = meant(self, skills)
+            found = JointSkills(self).covariance(places) * self.scale.slope**2
+        index = MultiIndex.from_tuples(named, names=["player", "period"])
+        return DataFrame(found, index=index, columns=index)
+
+    def samples(self, n: int, seed: int, skills: Sequence[tuple[str, str]]) -> DataFrame:
+        """`n` samples of skills, a column for each (player, period) pair, from their joint posterior: a DataFrame.
+
+        Equal seeds give equal samples. Raises as `covariance`.
+        """
+        from pandas import DataFrame, MultiIndex
+
+        from ttt_cli.runs.joint import JointSkills, meant
+
+        with self:
+            named, places = meant(self, skills)
+            found = JointSkills(self).samples(places, n, seed) * self.scale.slope + self.scale.shift
+        return DataFrame(found, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
 
     def evidence(self) -> DataFrame:
         """The evidence points stored so far, parameters and results: a pandas DataFrame."""

@@ -37,6 +37,13 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
             sweeps INTEGER, remaining_error DOUBLE""",
     }
 )
+# Of a joint posterior, by the rows of spans; not in runs that were made before there was one.
+_LINKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "links": '"first" INTEGER, "second" INTEGER, q11 DOUBLE, q12 DOUBLE, q22 DOUBLE',
+        "steps": "variance DOUBLE, draw_margin_variance DOUBLE, draw_margin_precision DOUBLE",
+    }
+)
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.places.LINES`), in words that older versions know.
 # `{run}`: where the tables are; within a session that is never where these views are.
@@ -86,6 +93,7 @@ PUBLIC: Final[dict[str, str]] = {
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
     "games": "SELECT period, date, white, black, result, weight, file, line FROM games",
 }
+MAY_LACK: Final = frozenset(_LINKS)
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
@@ -97,7 +105,8 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
     numbers = [*map(chain_columns, chains), *map(bridge_columns, chains)]
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
-    return {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
+    stored = {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
+    return stored | dict(_LINKS)
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:

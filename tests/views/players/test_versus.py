@@ -1,11 +1,16 @@
+import math
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.reference.joint_ep import joint_ttt
 from tests.support.handmade import RECORDS, put_small_run
+from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.systems import ttt
 from ttt_cli.views.players.match import match
 from ttt_cli.views.players.probability import colour_blind, stronger
 from ttt_cli.views.players.versus import VersusView, versus_view
@@ -117,3 +122,40 @@ def test_a_model_with_margins_of_its_own(tmp_path: Path) -> None:
     assert (found["win"], found["draw"], found["loss"]) == pytest.approx(
         colour_blind("ttt-d", run.meta.params, a, b)
     )
+
+
+@pytest.mark.parametrize(("a", "b"), [(("a", 1853), ("b", 1853)), (("a", 1857), ("d", 1895))])
+def test_skills_are_taken_together_where_the_run_knows_how(a: tuple[str, int], b: tuple[str, int]) -> None:
+    """Also across eras, against the inverse of a dense matrix."""
+    rows = [(1853, "a", "b", 1), (1853, "a", "b", 2), (1857, "a", "c", 2), (1895, "c", "d", 1)]
+    timeline, run = run_of(rows=rows, draw_margin=150.0)
+    covariance = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()[1]
+    nodes = zip(timeline.node_player, timeline.node_period, strict=True)
+    place = {(timeline.players[player], int(period)): k for k, (player, period) in enumerate(nodes)}
+    u = np.zeros(len(covariance))
+    u[place[a]], u[place[b]] = 1.0, -1.0
+    sd = math.sqrt(u @ covariance @ u)
+    view = versus_view(run, a[0], b[0], at=str(a[1]), at_b=str(b[1]), games=6)
+    found = facts(view)
+    assert found["sd_lead"] == pytest.approx(sd, rel=1e-6)
+    assert sd < 0.99 * math.hypot(found["sd_a"], found["sd_b"])
+    assert found["stronger"] == pytest.approx(0.5 * math.erfc(-found["lead"] / sd / math.sqrt(2.0)), rel=1e-6)
+    one, other = ({"mean": found[f"mean_{side}"], "sd": sd / math.sqrt(2.0)} for side in "ab")
+    assert found["win"] == pytest.approx(colour_blind("ttt", run.meta.params, one, other).win, rel=1e-6)
+    promised = match("ttt", run.meta.params, one, other, 6)
+    assert (found["match_win"], found["skills"]) == (pytest.approx(promised.win, rel=1e-6), "joint")
+    assert "joint posterior" in view.report.title[1]
+
+
+def test_where_the_run_does_not_know_skills_are_independent_and_it_says_so(run: Run) -> None:
+    view = versus_view(run, "morphy", "anderssen")
+    found = facts(view)
+    assert (found["skills"], found["sd_lead"]) == ("independent", pytest.approx(50.0 * math.sqrt(2.0)))
+    assert view.report.title[1] == "their skills taken as independent"
+
+
+def test_without_uncertainty_nothing_is_said_of_it() -> None:
+    _, run = run_of("elo")
+    view = versus_view(run, "a", "b")
+    assert (facts(view)["skills"], facts(view)["sd_lead"], facts(view)["stronger"]) == (None, None, None)
+    assert not any("independent" in line for line in view.report.title)

@@ -6,7 +6,7 @@ from typing import Final
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Status
+from ttt_cli.fitted import Fit, Links, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
@@ -42,6 +42,7 @@ class Found:
     trace: tuple[tuple[float, float], ...]
     state: dict[str, Array]
     notes: tuple[str, ...] = ()
+    links: Links | None = None
 
 
 def infer(
@@ -82,7 +83,8 @@ def infer(
         joint.believe()
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = notes_of(joint.deviations) if notes_of else ()
-    return Found(kind, joint.histories(), *scores, status, trace, inference.state | joint.state, notes)
+    state, links = inference.state | joint.state, joint.links_of_nodes()
+    return Found(kind, joint.histories(), *scores, status, trace, state, notes, links)
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:

@@ -1,20 +1,25 @@
 """Two players against each other: in one game, in a match, and in the games they played."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.when import find_period
 from ttt_cli.views.players.match import Match, match
 from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, stronger
 from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
-from ttt_cli.views.rankings.field import find_period
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
 _LEVELS: Final = (80, 95)
+_TAKEN: Final = {
+    "joint": "their skills taken together, from the joint posterior",
+    "independent": "their skills taken as independent",
+}
 CAUTION: Final = (
     "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
 )
@@ -35,7 +40,8 @@ def versus_view(
     """What a game, and a match of `games`, between A and B promises, and the record of their own games.
 
     `at`, `at_b`: periods of A and B, or `peak`; `at` alone holds for both. By default the last period that both have,
-    else the peak of each. Probabilities are A's; posteriors are taken as independent. Raises LookupFailed.
+    else the peak of each. Probabilities are A's; skills are taken together where the run has a joint posterior, else
+    as independent. Raises LookupFailed.
     """
     with run:
         found = [run.find_player(name) for name in (a, b)]
@@ -45,14 +51,15 @@ def versus_view(
         chosen, why = _periods(run, first, second, at, at_b)
         own, their = (_strength(run, player, n) for player, n in zip((first, second), chosen, strict=True))
         played = games_of(run, first, second)
-    facts = _facts(run, own, their)
+        first_taken, second_taken, sd, how = _together(run, (own, their), chosen)
+    sides = run.scale.points(first_taken), run.scale.points(second_taken)
+    facts = _facts(run, own, their, sides) | {"sd_lead": sd, "skills": how}
     if games is not None:
-        sides = run.scale.points(own), run.scale.points(their)
         facts.update(_match_facts(match(run.meta.model, run.meta.params, *sides, games)))
     sums = tally(played)
     facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
-    title = (f"{first} against {second}", run_line(run))
+    title = (f"{first} against {second}", *([_TAKEN[how]] if how else []), run_line(run))
     chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
     caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
@@ -87,15 +94,36 @@ def _strength(run: Run, player: str, number: int) -> dict[str, Any]:
     return dict(zip(columns, rows[0], strict=True))
 
 
-def _facts(run: Run, own: Strength, their: Strength) -> dict[str, Any]:
+def _together(
+    run: Run, sides: tuple[Strength, Strength], numbers: tuple[int, int]
+) -> tuple[Strength, Strength, float | None, str | None]:
+    """The two as they are to be compared, the sd of the difference of their skills, and how those are taken.
+
+    Skills that are known to depend on each other get sds that two independent ones of the same difference would have.
+    """
+    own, their = sides
+    if own["sd"] is None or their["sd"] is None:
+        return own, their, None, None
+    variance = own["sd"] ** 2 + their["sd"] ** 2
+    if not run.has_joint:
+        return own, their, math.sqrt(variance), "independent"
+    from ttt_cli.runs.joint import JointSkills
+
+    covariance = JointSkills(run).covariance([(own["player"], numbers[0])], [(their["player"], numbers[1])])
+    sd = math.sqrt(max(variance - 2.0 * run.scale.slope**2 * covariance.item(), 0.0))
+    each = {"sd": math.sqrt(0.5) * sd}
+    return {**own, **each}, {**their, **each}, sd, "joint"
+
+
+def _facts(run: Run, own: Strength, their: Strength, sides: tuple[Strength, Strength]) -> dict[str, Any]:
+    """`sides`: the same as they are to be compared, points."""
     model, params = run.meta.model, run.meta.params
     facts: dict[str, Any] = {}
     for side, strength in (("a", own), ("b", their)):
         facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
-    sides = run.scale.points(own), run.scale.points(their)
     either = colour_blind(model, params, *sides)
     facts["lead"] = own["mean"] - their["mean"]
-    facts |= dict(zip(_PROBABILITIES, (stronger(own, their), *either, either.expected), strict=True))
+    facts |= dict(zip(_PROBABILITIES, (stronger(*sides), *either, either.expected), strict=True))
     as_white, turned = outcomes(model, params, sides, sides[::-1])
     if abs(as_white.expected - turned.turned().expected) > 1e-9:
         for colour, outcome in (("white", as_white), ("black", turned.turned())):

@@ -5,7 +5,7 @@ import pytest
 from tests.support.handmade import GAPS, run_by
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings.field import find_period
+from ttt_cli.runs.when import find_period
 
 
 @pytest.fixture

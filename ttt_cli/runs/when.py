@@ -1,10 +1,14 @@
 """Which period is meant."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
-from ttt_cli.runs.run import Run
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
 
 _WITHIN: Final = "skills_within(NULL, NULL, NULL)"
 

@@ -1,0 +1,175 @@
+"""Covariances and samples of skills from a run, against the dense twin of joint expectation propagation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from tests.reference.joint_ep import joint_ttt, joint_ttt_d
+from tests.support.builders import fit_rows, make_games
+from tests.support.handmade import CONFIG
+from tests.support.joint_runs import JOINT, PLAY, ROWS, run_of
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import LookupFailed, RunError
+from ttt_cli.runs import joint
+from ttt_cli.runs.run import memory_run, open_run
+from ttt_cli.runs.store import write_run
+from ttt_cli.systems import ttt, ttt_d
+
+
+def nodes_of(timeline):
+    return [
+        (timeline.players[player], str(period))
+        for player, period in zip(timeline.node_player, timeline.node_period, strict=True)
+    ]
+
+
+def test_skills_of_ttt_are_the_dense_inverse():
+    """Between players who met, players who met through others, eras, and groups that never met."""
+    timeline, run = run_of(draw_margin=150.0, white_advantage=35.0)
+    params = ttt.Params(**PLAY, white_advantage=35.0)
+    expected = joint_ttt(timeline, params, 150.0).gaussian()[1]
+    nodes = nodes_of(timeline)
+    found = run.covariance(nodes)
+    assert found.to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-3)
+    assert found.index.names == ["player", "period"]
+    assert found.loc[("a", "1857"), ("d", "1895")] > 100.0
+    assert found.loc[("a", "1857"), ("f", "1895")] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_skills_of_ttt_d_are_the_dense_inverse():
+    rows = ROWS[:6]
+    timeline, run = run_of("ttt-d", rows=rows, draw_margin_tau=9.0)
+    n = timeline.n_nodes
+    expected = joint_ttt_d(timeline, ttt_d.Params(**PLAY, draw_margin_tau=9.0).resolved()).gaussian()[1]
+    found = run.covariance(nodes_of(timeline))
+    assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("tau", [0.0, 40.0])
+def test_variances_are_those_of_the_histories(model, tau):
+    """Of nodes, of periods without games, and after the last; also of skills that do not move."""
+    _, run = run_of(model, tau=tau)
+    rows = run.query("SELECT player, period, sd FROM skills_within(NULL, NULL, NULL)")[1]
+    found = run.covariance([row[:2] for row in rows])
+    assert np.sqrt(np.diag(found)) == pytest.approx([row[2] for row in rows], rel=1e-6)
+
+
+def test_periods_without_games_follow_from_their_neighbours():
+    """As if the player had a node there: games of no weight change nothing but give one."""
+    idle = [
+        (1851, "a", "b", 1, 1e-12),
+        (1855, "a", "b", 1, 1e-12),
+        (1899, "a", "b", 1, 1e-12),
+        (1903, "a", "b", 2, 1e-12),
+    ]
+    skills = [
+        ("a", "1851"),
+        ("a", "1855"),
+        ("b", "1855"),
+        ("a", "1899"),
+        ("a", "1903"),
+        ("b", "1903"),
+        ("c", "1895"),
+    ]
+    further = [(1904, "d", "e", 1)]
+    bare, full = (run_of(rows=ROWS + further + more, draw_margin=150.0)[1] for more in ([], idle))
+    assert bare.covariance(skills).to_numpy() == pytest.approx(
+        full.covariance(skills).to_numpy(), rel=1e-6, abs=1e-3
+    )
+
+
+def test_samples_have_the_means_and_covariances_and_the_scale():
+    skills = [("a", "1855"), ("b", "1857"), ("d", "1895")]
+    _, run = run_of(draw_margin=150.0)
+    drawn = run.samples(40_000, 7, skills)
+    assert list(drawn.columns) == skills
+    assert drawn.equals(run.samples(40_000, 7, skills))
+    assert not drawn.equals(run.samples(40_000, 8, skills))
+    covariance = run.covariance(skills).to_numpy()
+    sd = np.sqrt(np.diag(covariance))
+    means = [
+        run.query("SELECT mean FROM skills_within(NULL, NULL, NULL) WHERE player = ? AND period = ?", skill)[
+            1
+        ][0][0]
+        for skill in skills
+    ]
+    assert np.abs((drawn.mean() - means) / sd).max() < 0.025
+    assert np.cov(drawn.to_numpy().T) / np.outer(sd, sd) == pytest.approx(
+        covariance / np.outer(sd, sd), abs=0.03
+    )
+
+
+def test_a_run_on_another_scale_gives_its_numbers():
+    timeline, fit = fit_rows(ROWS, "ttt", JOINT, **PLAY)
+    run = memory_run(make_games(ROWS), timeline, fit, CONFIG, ["a @ 1850 = 2500"])
+    (sd,), *_ = run.query("SELECT sd FROM skills WHERE player = 'b' AND period = '1853'")[1]
+    assert run.covariance([("b", "1853")]).to_numpy() == pytest.approx(sd**2)
+    drawn = run.samples(20_000, 1, [("a", "1850")]).to_numpy()
+    assert drawn.mean() == pytest.approx(2500.0, abs=0.03 * drawn.std())
+
+
+def test_what_is_not_there_is_said():
+    _, run = run_of()
+    with pytest.raises(LookupFailed, match="d has no skill at 1850"):
+        run.covariance([("d", "1850")])
+    _, run = run_of(solver=SolverConfig(posterior="factorised"))
+    with pytest.raises(RunError, match="no joint posterior") as caught:
+        run.covariance([("a", "1850")])
+    assert "solver.posterior=joint" in str(caught.value.hint)
+
+
+def stored(place: Path) -> Path:
+    timeline, fit = fit_rows(ROWS, "ttt", JOINT, **PLAY)
+    write_run(place, make_games(ROWS), timeline, fit, CONFIG)
+    return place
+
+
+def test_a_stored_run_keeps_it_and_one_from_before_opens(tmp_path):
+    place = stored(tmp_path / "x.ttt")
+    run = open_run(place)
+    assert run.covariance([("a", "1850"), ("b", "1850")]).iloc[0, 1] > 100.0
+    run.close()
+    with duckdb.connect(str(place)) as database:
+        database.execute("DROP TABLE links; DROP TABLE steps")
+    run = open_run(place)
+    assert len(run.skills())
+    with pytest.raises(RunError, match="no joint posterior"):
+        run.covariance([("a", "1850")])
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        'UPDATE links SET "second" = 1000', 'UPDATE links SET "first" = -1', 'UPDATE links SET "second" = "first"',
+        "UPDATE links SET q11 = 'nan'", "UPDATE links SET q11 = NULL", "UPDATE steps SET variance = -1",
+        "INSERT INTO steps VALUES (1, NULL, NULL)", "UPDATE steps SET variance = NULL",
+        "UPDATE links SET q11 = -1e9", "UPDATE steps SET variance = 0",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(tmp_path, evil):
+    place = stored(tmp_path / "x.ttt")
+    with duckdb.connect(str(place)) as database:
+        database.execute(evil)
+    with pytest.raises(RunError, match="cannot be"):
+        open_run(place).covariance([("a", "1850"), ("b", "1857")])
+
+
+def test_many_are_asked_in_parts(monkeypatch):
+    timeline, run = run_of()
+    nodes = nodes_of(timeline)
+    whole = run.covariance(nodes).to_numpy()
+    monkeypatch.setattr(joint, "AT_ONCE", 2)
+    assert run.covariance(nodes).to_numpy() == pytest.approx(whole, rel=1e-9, abs=1e-6)
+
+
+def test_skills_with_others_are_a_part_of_the_whole():
+    _, run = run_of()
+    skills, others = [("a", 1855), ("b", 1857)], [("a", 1856), ("d", 1895), ("b", 1860)]
+    found = joint.JointSkills(run)
+    whole = found.covariance(skills + others)
+    assert found.covariance(skills, others) == pytest.approx(whole[:2, 2:], rel=1e-9, abs=1e-6)
