@@ -15,7 +15,7 @@ from ttt_cli.timeline import build_timeline
 def test_sweeps_that_go_round_in_circles_at_every_pace_end(model):
     """Sites used a million times answer to themselves for ever."""
     timeline = build_timeline(make_games([(1850, "a", "b", 2, 1e6), (1851, "a", "b", 1, 1.0)]))
-    status = model.fit(timeline, model.Params(), SolverConfig()).status
+    status = model.fit(timeline, model.Params(), SolverConfig(posterior="factorised")).status
     assert not status.converged
     assert status.sweeps < 100
 
@@ -28,6 +28,8 @@ def test_plain_sweeps_go_on_while_they_still_change_less():
         assert pace is Pace.PLAIN
         return Sweep(next(changes))
 
-    status, trace = iterate(sweep, SolverConfig(accelerate=False, tol=100.0, max_sweeps=10_000), None)
+    status, trace = iterate(
+        sweep, SolverConfig(posterior="factorised", accelerate=False, tol=100.0, max_sweeps=10_000), None
+    )
     assert status.converged
     assert len(trace) > 5000

@@ -16,7 +16,7 @@ from ttt_cli.kernels.scores import structures
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
-EXACT = SolverConfig(tol=1e-9)
+EXACT = SolverConfig(tol=1e-9, posterior="factorised")
 SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
 
 

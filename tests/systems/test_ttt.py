@@ -112,7 +112,7 @@ def followed(data, name, beta, tau, accelerate):
     """A fit to 1e-7 points, and after each of its sweeps the largest true error of the means."""
     timeline = real_timeline(data, name)
     params = ttt.Params(beta=beta, tau=tau)
-    truth = ttt.fit(timeline, params, SolverConfig(tol=1e-8)).mean
+    truth = ttt.fit(timeline, params, SolverConfig(posterior="factorised", tol=1e-8)).mean
     errors = []
 
     class Followed(Inference):
@@ -123,7 +123,11 @@ def followed(data, name, beta, tau, accelerate):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ttt, "Inference", Followed)
-        fit = ttt.fit(timeline, params, SolverConfig(tol=1e-7, accelerate=accelerate, max_sweeps=5000))
+        fit = ttt.fit(
+            timeline,
+            params,
+            SolverConfig(posterior="factorised", tol=1e-7, accelerate=accelerate, max_sweeps=5000),
+        )
     assert len(errors) == fit.status.sweeps
     return fit, errors
 
@@ -162,14 +166,14 @@ def test_the_published_sample_has_one_fixed_point_whatever_the_order(data, seed)
     truth = skills(*fit_rows(rows, beta=600, tau=40))
     shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
     timeline = build_timeline(make_games(shuffled))
-    fit = ttt.fit(timeline, params, SolverConfig(tol=0.01))
+    fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised", tol=0.01))
     assert fit.status.converged
     for key, found in skills(timeline, fit).items():
         assert found == pytest.approx(truth[key], abs=0.01)
 
 
 def test_not_converged_is_said():
-    _, fit = fit_rows(MATCH, solver=SolverConfig(max_sweeps=1))
+    _, fit = fit_rows(MATCH, solver=SolverConfig(posterior="factorised", max_sweeps=1))
     assert not fit.status.converged
     assert fit.status.sweeps == 1
 
@@ -180,14 +184,14 @@ def test_a_start_near_by_saves_sweeps_and_changes_nothing():
         rng.integers(1900, 1930, 600), rng.integers(0, 40, 600), rng.integers(1, 39, 600), rng.integers(0, 3, 600),
         strict=True)]  # fmt: skip
     timeline = build_timeline(make_games(rows))
-    solver = SolverConfig(tol=1e-6)
+    solver = SolverConfig(posterior="factorised", tol=1e-6)
     cold = ttt.fit(timeline, ttt.Params(beta=410), solver)
     warm = ttt.fit(
         timeline, ttt.Params(beta=410), solver, start=ttt.fit(timeline, ttt.Params(beta=400), solver)
     )
     again = ttt.fit(timeline, ttt.Params(beta=410), solver, start=cold)
     assert np.abs(warm.mean - cold.mean).max() < 2e-6
-    rough = SolverConfig(tol=0.01)
+    rough = SolverConfig(posterior="factorised", tol=0.01)
     near = ttt.fit(
         timeline, ttt.Params(beta=410), rough, start=ttt.fit(timeline, ttt.Params(beta=400), rough)
     )

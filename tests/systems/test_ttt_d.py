@@ -113,7 +113,9 @@ def test_margins_left_out_follow_beta():
 
 def test_extreme_upsets_stay_finite():
     rows = [(1, "a", "b", 2)] * 300 + [(1, "b", "c", 2)] * 300 + [(2, "c", "a", 2), (2, "c", "a", 1)]
-    _, fit = fit_rows(rows, "ttt-d", SolverConfig(tol=1e-3), beta=25, tau=1, prior_sd=2000)
+    _, fit = fit_rows(
+        rows, "ttt-d", SolverConfig(posterior="factorised", tol=1e-3), beta=25, tau=1, prior_sd=2000
+    )
     assert fit.status.converged
     assert fit.status.skipped_sites == 0
     margin = fit.chains["draw_margin"]
@@ -144,7 +146,7 @@ def test_histories_carry_margins_through_inactive_years():
 def test_the_estimated_error_bounds_the_true_one(data, beta):
     timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))
     params = ttt_d.Params(beta=beta)
-    truth = ttt_d.fit(timeline, params, SolverConfig(tol=1e-8))
+    truth = ttt_d.fit(timeline, params, SolverConfig(posterior="factorised", tol=1e-8))
     assert truth.status.converged
 
     def error(fit):
@@ -153,12 +155,12 @@ def test_the_estimated_error_bounds_the_true_one(data, beta):
             max(np.abs(a.mean - b.mean).max(), np.abs(a.sd - b.sd).max()) for a, b in pairs
         )  # fmt: skip
 
-    fit = ttt_d.fit(timeline, params, SolverConfig(tol=0.01))
+    fit = ttt_d.fit(timeline, params, SolverConfig(posterior="factorised", tol=0.01))
     assert fit.status.converged
     assert error(fit) <= fit.status.remaining_error < 0.01
     assert fit.log_evidence == pytest.approx(truth.log_evidence, abs=1e-3)
     for sweeps in range(3, fit.status.sweeps):
-        part = ttt_d.fit(timeline, params, SolverConfig(tol=1e-12, max_sweeps=sweeps))
+        part = ttt_d.fit(timeline, params, SolverConfig(posterior="factorised", tol=1e-12, max_sweeps=sweeps))
         assert not part.status.converged
         if part.status.remaining_error < 1:
             assert error(part) <= part.status.remaining_error
@@ -166,8 +168,13 @@ def test_the_estimated_error_bounds_the_true_one(data, beta):
 
 def test_acceleration_changes_the_way_and_not_the_goal():
     rows = random_rows(11, games=60)
-    _, fast = fit_rows(rows, "ttt-d", SolverConfig(tol=1e-8), beta=200)
-    _, plain = fit_rows(rows, "ttt-d", SolverConfig(tol=1e-8, accelerate=False, max_sweeps=5000), beta=200)
+    _, fast = fit_rows(rows, "ttt-d", SolverConfig(posterior="factorised", tol=1e-8), beta=200)
+    _, plain = fit_rows(
+        rows,
+        "ttt-d",
+        SolverConfig(posterior="factorised", tol=1e-8, accelerate=False, max_sweeps=5000),
+        beta=200,
+    )
     for name in ("skill", "draw_margin"):
         assert np.abs(fast.chains[name].mean - plain.chains[name].mean).max() < 1e-7
         assert np.abs(fast.chains[name].sd - plain.chains[name].sd).max() < 1e-7

@@ -28,7 +28,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "many games": {"games": 20_000, "players": 60, "years": 10, "clusters": 1, "seed": 1},
 }
 SWEEP = {"ttt": ttt, "ttt-d": ttt_d}
-ONE_THREAD = SolverConfig(threads=1)
+ONE_THREAD = SolverConfig(posterior="factorised", threads=1)
 SPARE = 1 << 16  # bytes that do not depend on the games
 
 # History to model to (sweeps, passes over the periods, steps of the joint solution).
@@ -109,7 +109,7 @@ def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):
     calls = Calls(monkeypatch)
     calls.count(ttt, "sweep")
     calls.count(ttt, "evidence")
-    plain = SolverConfig(threads=1, accelerate=False, tol=1e-300, max_sweeps=5)
+    plain = SolverConfig(posterior="factorised", threads=1, accelerate=False, tol=1e-300, max_sweeps=5)
     fitted(timeline, "ttt", plain)
     assert calls.of == {"sweep": 2 * 5, "evidence": 1}
     pairs = merge_games(timeline, colours=False)
