@@ -15,7 +15,7 @@ from ttt_cli.reading.places import Places
 Ids = NDArray[np.int32]
 
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
-MOST_NOTES: Final = 200_000  # of a file that are kept
+MOST_NOTES: Final = 100_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records looked at at a time
 _NOTHING: Final = (b"",)  # the values of a column that is not there
 
