@@ -1,5 +1,7 @@
 """The shape of a sparse symmetric matrix and of its factor, before any number is known."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,9 +22,7 @@ class Pattern:
     |---|---|---|
     | place | (n,) | the column of each variable |
     | pair | (pairs,) | which distinct pair each is |
-    | entry | (distinct pairs,) | where the panels hold it |
-    | diagonal | (n,) | the same of each variable with itself |
-    | front, triangles, squares, broad | | sizes of working space (`kernels/joint/factor.py`) |
+    | front, broad | | sizes of working space (`kernels/joint/factor.py`) |
     """
 
     def __init__(self, first: NDArray[np.integer], second: NDArray[np.integer], n: int) -> None:
@@ -30,18 +30,41 @@ class Pattern:
         distinct, self.pair = np.unique(keys, return_inverse=True)
         low, high = (part.astype(np.int32) for part in np.divmod(distinct, max(n, 1)))
         place, parent, count = _forest(low, high, _dissected(low, high, n))
-        columns, begins, below = _gathered(parent, count)
+        columns, self._begins, self._below = _gathered(parent, count)
         self.place = _inverse(columns)[place]
-        self.tree = _tree(_neighbours(self.place[low], self.place[high], n), begins, below)
-        width = np.diff(begins).astype(np.int64)
+        self._low, self._high = low, high
+        width, below = np.diff(self._begins).astype(np.int64), self._below
         self.entries = int((width * (width + 1) // 2 + width * below).sum())
         self.flops = float((width * (width * (width / 3.0 + below) + below.astype(np.float64) ** 2)).sum())
         self.front = int((below**2).max(initial=0))
         self.broad = int((below * width).max(initial=0))
-        self.squares = int((self.tree.kept + below**2)[self.tree.kept >= 0].max(initial=0))
-        self.triangles = _most_waiting(self.tree.above, below * (below + 1) // 2)
-        self.entry = self.places(low, high)
-        self.diagonal = self.places(*[np.arange(n, dtype=np.int32)] * 2)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The rows of all supernodes: made when a factor is, since they may be many."""
+        graph = _neighbours(self.place[self._low], self.place[self._high], len(self.place))
+        return _tree(graph, self._begins, self._below)
+
+    @cached_property
+    def squares(self) -> int:
+        """Numbers that an inversion keeps at once."""
+        kept = self.tree.kept >= 0
+        return int((self.tree.kept + self._below**2)[kept].max(initial=0))
+
+    @cached_property
+    def triangles(self) -> int:
+        """Numbers that a factorisation keeps at once."""
+        return _most_waiting(self.tree.above, self._below * (self._below + 1) // 2)
+
+    @cached_property
+    def entry(self) -> Places:
+        """Where the panels hold the distinct pairs."""
+        return self.places(self._low, self._high)
+
+    @cached_property
+    def diagonal(self) -> Places:
+        """Where they hold every variable with itself."""
+        return self.places(*[np.arange(len(self.place), dtype=np.int32)] * 2)
 
     def places(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Places:
         """Where the panels hold entries at pairs of variables that are joined."""
