@@ -160,10 +160,11 @@ class JointSkills:
     def _matrix(self) -> Any:
         """A, in rows."""
         links = self._run.arrays(f"SELECT * {_LINKS}")
-        i, j, q11 = links["first"], links["second"], links["q11"]
+        i, j = links["first"], links["second"]
+        q11, q12, q22 = (links[name].astype(np.float64) for name in ("q11", "q12", "q22"))
         parts = [(i, i, q11), (j, j, q11), (i, j, -q11)]
         if self._margins:
-            a, b, q12, q22 = i + self._nodes, j + self._nodes, links["q12"], links["q22"]
+            a, b = i + self._nodes, j + self._nodes
             between = q11 - 2.0 * q12 + q22
             every = np.arange(self._nodes)
             parts = [

@@ -40,7 +40,7 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
 # Of a joint posterior, by the rows of spans; not in runs that were made before there was one.
 _LINKS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "links": '"first" INTEGER, "second" INTEGER, q11 DOUBLE, q12 DOUBLE, q22 DOUBLE',
+        "links": '"first" INTEGER, "second" INTEGER, q11 FLOAT, q12 FLOAT, q22 FLOAT',
         "steps": "variance DOUBLE, draw_margin_variance DOUBLE, draw_margin_precision DOUBLE",
     }
 )

@@ -33,6 +33,8 @@ def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
         assert np.abs(np.log(other.sd / chain.sd)).max() < 4 / np.sqrt(2 * SAMPLES)
         assert np.abs(other.covariance - chain.covariance).max() < 0.3 * (chain.sd**2).max()
     assert (exact.sd > apart.sd).all()
+    assert sampled.links.precision == pytest.approx(exact.links.precision, rel=1e-12)
+    assert apart.links is None
     assert sampled.log_evidence == exact.log_evidence == apart.log_evidence
     (note,) = sampled.notes
     assert note.startswith("sds are those of the joint posterior by 100 samples: standard error ")

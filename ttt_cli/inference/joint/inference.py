@@ -13,7 +13,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Links, Status
+from ttt_cli.fitted import Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference, prior_slopes
 from ttt_cli.inference.ep.warm_start import sites_name
@@ -119,24 +119,6 @@ class JointInference:
         np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
         variance: Array = np.einsum("ij,ij->j", weights, self.factor()[0].solve(weights))
         return np.sqrt(variance)
-
-    def links_of_nodes(self) -> Links:
-        """The precision matrix of the sites as they are and of the chains."""
-        games, nodes, kinds = self._merged.games, self._nodes, 3 if self._margins else 1
-        turned = games.first > games.second
-        low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
-        precision = games.weight * np.where(turned, self.links[:, :kinds][:, ::-1].T, self.links[:, :kinds].T)
-        distinct, pair = np.unique(low.astype(np.int64) * nodes + high, return_inverse=True)
-        one = np.ones(len(self._chains.previous), np.bool_)
-        one[self._shape.later] = one[self._chains.previous < 0] = False
-        first, second = np.divmod(distinct, max(nodes, 1))
-        return Links(
-            first.astype(np.int32),
-            second.astype(np.int32),
-            np.array([np.bincount(pair, column, len(distinct)) for column in precision]),
-            np.where(one, 0.0, self._chains.variance).reshape(-1, nodes),
-            self.positivity[:, 0].copy() if self._margins else np.full(nodes, np.nan),
-        )
 
     def _update(self, share: float) -> int:
         skipped = self._kernels.update(self._merged.games, self._rule, self._cavity, share, self.links)

@@ -12,6 +12,7 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.joint.inference import JointInference
+from ttt_cli.inference.joint.links import links_of
 from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories
 from ttt_cli.inference.joint.shape import Shape
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
@@ -75,7 +76,8 @@ def infer(
         note = (
             f"sds are those of the joint posterior by {SAMPLES} samples: standard error {100 * error:.2g} %"
         )
-        return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, (note,))
+        links = links_of(inference, inference.sites.link, inference.sites.positivity)
+        return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, (note,), links)
     joint = JointInference(inference, shape, sites)
     if kind == "joint":
         status, trace = joint.solve(solver, on_sweep, trace)
@@ -83,7 +85,7 @@ def infer(
         joint.believe()
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = notes_of(joint.deviations) if notes_of else ()
-    state, links = inference.state | joint.state, joint.links_of_nodes()
+    state, links = inference.state | joint.state, links_of(inference, joint.links, joint.positivity)
     return Found(kind, joint.histories(), *scores, status, trace, state, notes, links)
 
 

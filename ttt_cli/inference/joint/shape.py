@@ -4,13 +4,20 @@ from typing import Final
 
 import numpy as np
 
-from ttt_cli.arrays import Array
+from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.joint.pattern import Pattern
 
 STIFF: Final = (
     1e-10  # of the largest first variance: smaller steps are none, as the matrix would lose its digits
 )
+
+
+def beginnings(previous: Ids, variance: Array) -> Mask:
+    """Which variables are not one with that before; `variance` is that of the step from there."""
+    first = previous < 0
+    found: Mask = first | (variance > STIFF * variance[first].max(initial=0.0))
+    return found
 
 
 class Shape:
@@ -27,7 +34,7 @@ class Shape:
 
     def __init__(self, inference: Inference) -> None:
         games, (_, previous, _, _, variance) = inference.merged.games, inference.chains
-        begins = (previous < 0) | (variance > STIFF * variance[previous < 0].max(initial=0.0))
+        begins = beginnings(previous, variance)
         root = np.where(begins, np.arange(len(previous)), previous)
         while (further := root[root] != root).any():
             root[further] = root[root[further]]
