@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--beta", type=float, default=400.0)
     parser.add_argument("--tau", type=float, default=50.0)
     parser.add_argument("--white-advantage", type=float, default=60.0)
+    parser.add_argument("--posterior", choices=("factorised", "joint"), default="factorised")
     options = parser.parse_args(arguments)
     plan = Plan(
         players=options.players, years=options.years, growth=0.0,
@@ -43,15 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(_line(*HEADER))
     for games in options.games:
         for clusters in options.clusters:
-            examine(replace(plan, games=games, clusters=clusters), options.histories)
+            examine(replace(plan, games=games, clusters=clusters), options.histories, options.posterior)
 
 
-def examine(plan: Plan, histories: int) -> None:
+def examine(plan: Plan, histories: int, posterior: str) -> None:
     """Print a line per parameter for histories of one plan."""
     values, errors, density = [], [], []
     for seed in range(histories):
         drawn = simulate(replace(plan, seed=seed)).games()
-        run = fit(drawn, beta=1.2 * plan.beta, tau=1.2 * plan.tau, draw_margin=plan.margin)
+        begun = {"beta": 1.2 * plan.beta, "tau": 1.2 * plan.tau, "draw_margin": plan.margin}
+        run = fit(drawn, posterior=posterior, **begun)
         found = tune(run, ",".join(KEYS))
         if not found.converged:
             raise SystemExit(f"seed {seed}: {found.remarks}")
