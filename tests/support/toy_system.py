@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Unpack
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +13,7 @@ from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, predict_ratings
 from ttt_cli.inference.scores.elo_scale import RatingParams
 from ttt_cli.inference.scores.filtering import filter_fit
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
@@ -28,14 +28,7 @@ class Params(RatingParams):
     spread: Annotated[float, Field(gt=0, description="points between a score of 0 and of 100 %")] = 800.0
 
 
-def fit(
-    timeline: Timeline,
-    params: Params,
-    solver: SolverConfig,
-    *,
-    on_sweep: OnSweep | None = None,
-    start: Fit | None = None,
-) -> Fit:
+def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
     """Go through the games once."""
     made, games = np.ones(len(timeline.players)), np.full(len(timeline.players), 2.0)
     before, after = np.empty((2, timeline.n_nodes))
