@@ -52,7 +52,9 @@ def test_models_do_not_know_each_other(name: str) -> None:
 
 def test_there_are_no_pages_without_a_model() -> None:
     pages = {file.stem for file in (ROOT / "docs" / "models").glob("*.md")}
-    assert pages == {name.replace("-", "_") for name in MODULES}
+    assert pages - {"joint"} == {
+        name.replace("-", "_") for name in MODULES
+    }  # joint: the posterior of two of them
 
 
 @pytest.mark.parametrize("name", COMMANDS)

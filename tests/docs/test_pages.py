@@ -140,6 +140,8 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
     assert tables == {
         "spans",
+        "links",
+        "steps",
         "players",
         "game_rows",
         "names",
