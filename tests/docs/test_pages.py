@@ -138,6 +138,10 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table in ("names", "periods"):
         (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
+    rows = section(page, "### links, steps")
+    for table in ("links", "steps"):
+        described = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
+        assert words(described) == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
     assert tables == {
         "spans",
         "links",

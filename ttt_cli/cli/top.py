@@ -28,9 +28,10 @@ def command(
 ) -> None:
     """The ranking of a period, of peaks, or the number one of every period.
 
-    p_best is the probability of being the strongest of all who are eligible, their skills taken as independent. -n is
-    for rankings; the number ones are all shown. In a run where fewer than ten players keep to the default limits of
-    games, opponents and sd, nobody is held to them.
+    p_best is the probability of being the strongest of all who are eligible, their skills taken as independent; in the
+    ranking of a period by samples of the joint posterior where the run has one. -n is for rankings; the number ones
+    are all shown. In a run where fewer than ten players keep to the default limits of games, opponents and sd, nobody
+    is held to them.
     """
     from ttt_cli.views.rankings import leaders as number_ones
     from ttt_cli.views.rankings import top

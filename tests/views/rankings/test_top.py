@@ -1,13 +1,18 @@
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
+from tests.reference.joint_ep import joint_ttt
 from tests.support.handmade import CONFIG, GAPS, fit_of, games_of
+from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.players.probability import stronger
 from ttt_cli.views.rankings import top
+from ttt_cli.views.rankings.contention import best_probabilities
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
 from ttt_cli.views.rankings.top import best_years, peaks, ranking
@@ -136,3 +141,30 @@ def test_with_the_default_reigns_last_through_short_gaps(run: Run) -> None:
 def test_nobody_at_all_is_an_error(run: Run) -> None:
     with pytest.raises(LookupFailed, match="nobody is eligible"):
         leaders(run, Eligible(2, max_sd=1.0))
+
+
+def test_who_is_best_follows_from_the_joint_posterior() -> None:
+    """Against samples of the dense twin: two who met often have more in common than with the third."""
+    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
+    timeline, run = run_of(rows=rows, draw_margin=150.0)
+    mean, covariance, *_ = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()
+    drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
+    expected = np.bincount(drawn.argmax(axis=1)) / len(drawn)
+    names = [timeline.players[player] for player in timeline.node_player]
+    ranked = ranking(run, "1900", Eligible(), None)
+    found = {row[1]: row[6] for row in ranked.rows}
+    assert [found[name] for name in names] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(top.SAMPLES))
+    alone = best_probabilities(mean, np.sqrt(np.diag(covariance)), np.arange(4))
+    assert np.abs(alone - expected).max() > 0.03
+    assert "40,000 samples (seed 1), standard error up to 0.002" in ranked.title[2]
+    assert found == {row[1]: row[6] for row in ranking(run, "1900", Eligible(), None).rows}
+
+
+def test_the_unlikely_keep_what_they_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that all probabilities add up to one."""
+    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
+    _, run = run_of(rows=rows, draw_margin=150.0)
+    monkeypatch.setattr(top, "MOST_LIKELY", 2)
+    found = [row[6] for row in ranking(run, "1900", Eligible(), None).rows]
+    assert sum(found) == pytest.approx(1.0, abs=1e-6)
+    assert min(found) > 0.0

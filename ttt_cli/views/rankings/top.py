@@ -13,11 +13,21 @@ from ttt_cli.views.run import run_line
 
 DECIMALS: Final = {"mean": 1, "sd": 1, "p_best": 3, "least_p_best": 3}
 INDEPENDENT: Final = "p_best: probability of being the strongest of them, their skills taken as independent"
+JOINT: Final = (
+    "p_best: probability of being the strongest of them, by joint skills of the {} likeliest: "
+    "{:,} samples (seed {}), standard error up to {:.4f}"
+)
+SAMPLES: Final = 40_000
+SEED: Final = 1
+LIKELY: Final = 1e-3  # of being the strongest, if skills were independent
+MOST_LIKELY: Final = 50
 _FIRST_CANDIDATES: Final = 200
 WIDER: Final = "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
 _RANKING: Final = """
 SELECT (list(struct_pack(player, mean, sd, games) ORDER BY mean DESC, player) FILTER (eligible))[:{number}],
-       list(mean) FILTER (eligible), list(sd) FILTER (eligible), count(*),
+       list(player ORDER BY mean DESC, player) FILTER (eligible),
+       list(mean ORDER BY mean DESC, player) FILTER (eligible),
+       list(sd ORDER BY mean DESC, player) FILTER (eligible), count(*),
        (SELECT count(*) FROM players WHERE "first" <= ?), {counts}
 FROM ({active})
 """
@@ -42,16 +52,15 @@ def ranking(run: Run, at: str | None, limits: Eligible, number: int | None) -> R
         label, period = find_period(run, at)
         active, values = limits.active_at(run, period)
         query = _RANKING.format(active=active, counts=COUNTS, number="" if number is None else f"{number:d}")
-        top, means, sds, active_ones, begun, *counts = run.query(query, [label, *values])[1][0]
+        top, players, means, sds, active_ones, begun, *counts = run.query(query, [label, *values])[1][0]
+        best, remark = _chances(run, period, players, means, sds, len(top)) if top else ([], ())
     others = reasons([*counts, begun - active_ones])
     if not top:
         raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
-    best = _best_probabilities(means, sds, top)
     rows = [
         (rank, one["player"], label, one["mean"], one["sd"], one["games"], p)
         for rank, (one, p) in enumerate(zip(top, best, strict=True), start=1)
     ]
-    remark = () if best[0] is None else (INDEPENDENT,)
     count, words = len(means), limits.words()
     some = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
     who = some, *([others] if others else [])
@@ -120,19 +129,36 @@ def _best_spans(
     return found, highest[-1][1] if len(highest) == candidates else None
 
 
-def _best_probabilities(
-    means: list[float], sds: list[float | None], top: list[dict[str, Any]]
-) -> list[float | None]:
-    """Of the `top` of a field with these means and sds; None in a system without sds."""
+def _chances(
+    run: Run, period: int, players: list[str], means: list[float], sds: list[float | None], number: int
+) -> tuple[list[float | None], tuple[str, ...]]:
+    """The probabilities of being the strongest of a field, of its first `number`, and a line on how they were found.
+
+    Where the run has a joint posterior, those who are likely enough share their probability by joint samples; None in a
+    system without sds.
+    """
     if None in sds:
-        return [None] * len(top)
+        return [None] * number, ()
     import numpy as np
 
     from ttt_cli.views.rankings.contention import best_probabilities
 
-    places = {pair: place for place, pair in enumerate(zip(means, sds, strict=True))}  # equals are as likely
-    chosen = np.array([places[one["mean"], one["sd"]] for one in top])
-    return [float(p) for p in best_probabilities(np.array(means), np.array(sds), chosen)]
+    mean, sd, found = np.array(means), np.array(sds, np.float64), np.zeros(len(means))
+    joint = run.has_joint
+    ahead = np.argsort(-(mean + sd), kind="stable")[: 2 * MOST_LIKELY if joint else 0]
+    asked = np.union1d(np.arange(number), ahead)
+    found[asked] = best_probabilities(mean, sd, asked)
+    if not joint:
+        return found[:number].tolist(), (INDEPENDENT,)
+    from ttt_cli.runs.joint import JointSkills
+
+    likely = np.argsort(-found, kind="stable")[:MOST_LIKELY]
+    likely = likely[found[likely] >= LIKELY]
+    drawn = JointSkills(run).samples([(players[k], period) for k in likely], SAMPLES, SEED)
+    won = np.bincount(drawn.argmax(axis=1), minlength=len(likely)) / SAMPLES
+    error = math.sqrt(float((won * (1.0 - won)).max(initial=0.0)) / SAMPLES)
+    found[likely] = won * found[likely].sum()
+    return found[:number].tolist(), (JOINT.format(len(likely), SAMPLES, SEED, error),)
 
 
 def among(run: Run, limits: Eligible) -> tuple[str, ...]:
