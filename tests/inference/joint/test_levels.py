@@ -8,6 +8,7 @@ import pytest
 from tests.reference.joint_ep import joint_ttt
 from tests.support.builders import make_games
 from ttt_cli import fit
+from ttt_cli.inference.joint import factor, posterior
 from ttt_cli.inference.joint.levels import level_notes
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
@@ -74,6 +75,17 @@ def test_sds_are_those_of_the_dense_inverse(rows, part, words):
     _, covariance, _, _ = joint_ttt(timeline, ttt.Params(**params), 140.0).gaussian()
     c = plain_contrast(timeline, part, "a")
     assert sds_of([note]) == pytest.approx([np.sqrt(c @ covariance @ c)], abs=0.5)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_without_a_factor_they_are_the_same(model, monkeypatch):
+    """Solved for by conjugate gradients, at the same sites."""
+    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    exact = fit(make_games(TIED), model=model, posterior="auto")
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    solved = fit(make_games(TIED), model=model, posterior="joint")
+    assert (exact.meta.posterior, solved.meta.posterior) == ("joint sds", "joint sds")
+    assert sds_of(exact.meta.notes) == pytest.approx(sds_of(solved.meta.notes), abs=1)
 
 
 def test_more_games_tie_more_closely():

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from ttt_cli.arrays import Array
@@ -13,7 +14,7 @@ from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.links import links_of
-from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories
+from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 
@@ -76,8 +77,9 @@ def infer(
         note = (
             f"sds are those of the joint posterior by {SAMPLES} samples: standard error {100 * error:.2g} %"
         )
+        notes = (note, *(notes_of(partial(solved_deviations, inference)) if notes_of else ()))
         links = links_of(inference, inference.sites.link, inference.sites.positivity)
-        return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, (note,), links)
+        return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, notes, links)
     joint = JointInference(inference, shape, sites)
     if kind == "joint":
         status, trace = joint.solve(solver, on_sweep, trace)

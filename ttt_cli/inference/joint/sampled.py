@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from ttt_cli.arrays import Array
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 
@@ -53,3 +54,10 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> tuple[dic
         name: replace(chain, sd=sd, covariance=covariance)
         for (name, chain), (sd, covariance) in zip(chains, parts, strict=True)
     }, float(error)
+
+
+def solved_deviations(inference: Inference, contrasts: Array) -> Array:
+    """The sds of sums of skills in the joint Gaussian of the sites, points, (sums,), with weights (nodes, sums)."""
+    weights = np.zeros((len(inference.chains.previous), contrasts.shape[1]))
+    weights[: len(contrasts)] = contrasts
+    return np.sqrt([c @ inference.joint_solution(c, EXACT) for c in weights.T])
