@@ -103,6 +103,7 @@ def test_record_and_upsets_exclude_each_other(here: Path, capsys: pytest.Capture
     assert "one or the other" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_history_is_drawn_and_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["player", "Anderssen", "-f", "csv", "--plot", "a.svg"]) == 0
     out, err = capsys.readouterr()

@@ -104,6 +104,7 @@ def test_a_large_table_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     assert games.report.problems == expected.report.problems
 
 
+@pytest.mark.slow
 def test_a_small_table_waits_for_nothing_heavy_and_no_table_for_pandas() -> None:
     program = (
         "import io, sys; from ttt_cli.games.read import read_games; "

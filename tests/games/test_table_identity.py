@@ -57,6 +57,7 @@ def read(content: bytes, data: DataConfig) -> Records:
     return read_records([io.BytesIO(content)], data, on_unusable=unusable)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     FURTHER.flatmap(lambda further: st.tuples(st.just((*FIRST, *further)), rows_under((*FIRST, *further))))

@@ -49,6 +49,7 @@ def test_skills_of_ttt_d_are_the_dense_inverse():
     assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 @pytest.mark.parametrize("tau", [0.0, 40.0])
 def test_variances_are_those_of_the_histories(model, tau):

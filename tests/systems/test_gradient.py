@@ -61,6 +61,7 @@ def test_slopes_are_those_of_differences(timeline, name, given):
         assert slopes[key] * scale == pytest.approx(expected * scale, rel=1e-4, abs=1e-4), key
 
 
+@pytest.mark.slow
 def test_slopes_on_real_games(data):
     timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))
     for name in ("ttt", "ttt-d"):

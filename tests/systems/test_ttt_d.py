@@ -55,6 +55,7 @@ def test_the_evidence_without_games_is_that_of_the_design():
     assert nothing.log_evidence()[0] == pytest.approx(-0.141203200, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_exact_evidence_by_quadrature_and_by_sampling():
     exact = log_evidence(*EXACT_MATCH)
     assert exact == pytest.approx(log_evidence(*EXACT_MATCH, nodes=30), abs=2e-5)

@@ -161,6 +161,7 @@ def test_impossible_plans_are_refused_with_a_hint(wrong: dict[str, object], word
     assert caught.value.hint
 
 
+@pytest.mark.slow
 def test_names_widen_so_that_they_sort_like_the_players() -> None:
     simulated = replace(simulate(replace(PLAN, games=5)), plan=replace(PLAN, players=1_000_000))
     assert simulated.players[0] == "Player 0000001"

@@ -56,6 +56,7 @@ def test_a_tag_too_long_rejects_its_game() -> None:
     assert [name for batch in batches for name in batch.whites] == [b"C"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [1, 1 << 30])
 def test_what_cannot_be_told_apart_is_handed_on_in_parts(large: int) -> None:
     """However much of the file was looked at before it was opened."""

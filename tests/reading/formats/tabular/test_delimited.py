@@ -144,6 +144,7 @@ def test_what_csv_writes_comes_back(names: list[tuple[str, str]], delimiter: str
     assert rejects == []
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(['"', ",", "\n", "A", "1858,A,B,1-0\n", '"C\nD"', '""', " "]), max_size=30),
     st.lists(st.integers(0, 60), max_size=5),

@@ -149,6 +149,7 @@ def test_equal_in_every_column(rows: list[list[str]], delimiter: str) -> None:
         both("\n".join(delimiter.join(row) for row in quoted), layout=one, delimiter=delimiter)
 
 
+@pytest.mark.slow
 def test_more_rows_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrow, "BLOCK", 1 << 12)
     rows = [f"1858,player {number:0400},B,1-0\n" for number in range(20_000)]
