@@ -15,12 +15,14 @@ import platform
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.simulate.simulate import Plan, Simulated, simulate
+from ttt_cli.fitted import Fit
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
@@ -31,7 +33,7 @@ Nodes = NDArray[np.intp]
 BINS = 10
 WIDE = 1.6448536269514722  # the middle 90 % of a standard normal
 QUANTITIES = ("skill", "same year", "across eras")
-POSTERIORS = ("factorised", "joint")
+POSTERIORS: tuple[Literal["factorised", "joint"], ...] = ("factorised", "joint")
 HEADER = (
     "games",
     "nodes",
@@ -108,7 +110,9 @@ def take_history(plan: Plan, density: float, apart: int) -> History:
     simulated = simulate(replace(plan, games=max(1, round(density * rows / 2))))
     timeline = build_timeline(simulated.games())
     params = ttt.Params(beta=plan.beta, tau=plan.tau, draw_margin=plan.margin)
-    fits = {kind: ttt.fit(timeline, params, SolverConfig(tol=1e-3, posterior=kind)) for kind in POSTERIORS}
+    fits: dict[str, Fit] = {
+        kind: ttt.fit(timeline, params, SolverConfig(tol=1e-3, posterior=kind)) for kind in POSTERIORS
+    }
     if not all(fit.status.converged for fit in fits.values()):
         raise SystemExit(f"seed {plan.seed}: not converged")
     truth, rng = true_skills(simulated, timeline), np.random.default_rng(plan.seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def examine(plan: Plan, histories: int, posterior: str) -> None:
     values, errors, density = [], [], []
     for seed in range(histories):
         drawn = simulate(replace(plan, seed=seed)).games()
-        begun = {"beta": 1.2 * plan.beta, "tau": 1.2 * plan.tau, "draw_margin": plan.margin}
+        begun: dict[str, Any] = {"beta": 1.2 * plan.beta, "tau": 1.2 * plan.tau, "draw_margin": plan.margin}
         run = fit(drawn, posterior=posterior, **begun)
         found = tune(run, ",".join(KEYS))
         if not found.converged:
