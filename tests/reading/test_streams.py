@@ -118,6 +118,14 @@ def test_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
     assert "morphy.pgn" in str(caught.value.hint)
 
 
+def test_missing_file_suggests_no_hidden_one(tmp_path: Path) -> None:
+    """The lock of the run that would have been made stands there already."""
+    (tmp_path / ".nofile.ttt.lock").touch()
+    with pytest.raises(DataError) as caught:
+        Input(tmp_path / "nofile.csv")
+    assert caught.value.hint is None
+
+
 def test_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
         Input(tmp_path / "nowhere" / "games.pgn")

@@ -106,7 +106,8 @@ def _size_of(path: Path) -> int | None:
         refuse_device(path)
         status = path.stat()
     except FileNotFoundError as error:
-        siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        siblings = [name for name in there if not name.startswith(".")]
         near = nearest(path.name, siblings)
         hint = f"did you mean {str(path.parent / near)!r}?" if near else None
         raise DataError("there is no such file", where=shown(str(path)), hint=hint) from error

@@ -170,6 +170,17 @@ def supernodes(parent: Index, count: Index, of: Index, above: Index, width: Plac
     return found
 
 
+@inner
+def _add_below(candidates, s, least, mark, row, end):
+    """Put those from `least` on that are not yet marked with s behind the rows so far; where these end now."""
+    for i in candidates:
+        if i >= least and mark[i] != s:
+            mark[i] = s
+            row[end] = i
+            end += 1
+    return end
+
+
 @kernel
 def supernode_rows(
     start: Places, neighbours: Index, first: Index, row_start: Places, row: Index, above: Index
@@ -185,21 +196,10 @@ def supernode_rows(
         of[first[s] : first[s + 1]] = s
     for s in range(len(above)):
         end = row_start[s]
-        for j in range(first[s], first[s + 1]):
-            for e in range(start[j], start[j + 1]):
-                i = neighbours[e]
-                if i >= first[s + 1] and mark[i] != s:
-                    mark[i] = s
-                    row[end] = i
-                    end += 1
+        end = _add_below(neighbours[start[first[s]] : start[first[s + 1]]], s, first[s + 1], mark, row, end)
         c = child[s]
         while c >= 0:
-            for e in range(row_start[c], row_start[c + 1]):
-                i = row[e]
-                if i >= first[s + 1] and mark[i] != s:
-                    mark[i] = s
-                    row[end] = i
-                    end += 1
+            end = _add_below(row[row_start[c] : row_start[c + 1]], s, first[s + 1], mark, row, end)
             c = sibling[c]
         row[row_start[s] : end] = np.sort(row[row_start[s] : end])
         above[s] = of[row[row_start[s]]] if end > row_start[s] else -1
