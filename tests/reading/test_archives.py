@@ -71,6 +71,11 @@ def packed(suffix: str, members: Mapping[str, bytes]) -> bytes:
     return zipped(members) if suffix == "zip" else PACKERS[suffix](tarred(members))
 
 
+def open_files() -> set[Path]:
+    """What this process has open, where the system tells."""
+    return {place.resolve() for place in Path("/proc/self/fd").glob("*")}
+
+
 def listed(games: Games) -> list[tuple[str, str]]:
     return [
         (games.players[white], games.players[black])
@@ -162,6 +167,7 @@ def test_a_damaged_member_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="damaged") as caught:
         read_games([path])
     assert caught.value.where == f"{path}/two.pgn"
+    assert path not in open_files()  # though the error still holds its frames
 
 
 def test_a_locked_archive(tmp_path: Path) -> None:

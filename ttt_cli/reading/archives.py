@@ -5,7 +5,8 @@ import tarfile
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, cast
@@ -27,26 +28,27 @@ _UNREADABLE: Final = (RuntimeError, NotImplementedError)  # of zip: a password i
 _DAMAGED: Final = "the archive is damaged: fetch or pack it again"
 
 
-def members(form: Form, archive: Input, blocks: Iterator[bytes], bar: Bar) -> Iterator[Member]:
+def members(form: Form, archive: Input, blocks: Iterator[bytes], bar: Bar) -> Generator[Member, None, None]:
     """The members of an archive whose unpacked content is `blocks`, of which none has been read, in their order.
 
-    Members are named `archive/member`; those that are no games by their names, and archives, are passed over. Raises
-    DataError when an archive needs random access that there is not; DamagedInputError when it, or later a member, is
-    damaged.
+    The archive stays open until the generator is closed. Members are named `archive/member`; those that are no games
+    by their names, and archives, are passed over. Raises DataError when an archive needs random access that there is
+    not; DamagedInputError when it, or later a member, is damaged.
     """
     count = 0
-    for member in _of_tar(archive, blocks) if form == "tar" else _of_zip(archive, bar):
-        count += 1
-        if count > _MOST_MEMBERS:
-            raise DataError(
-                f"holds more than {_MOST_MEMBERS:,} files", where=archive.name, hint="unpack it first"
-            )
-        yield member
+    with closing(_of_tar(archive, blocks) if form == "tar" else _of_zip(archive, bar)) as found:
+        for member in found:
+            count += 1
+            if count > _MOST_MEMBERS:
+                raise DataError(
+                    f"holds more than {_MOST_MEMBERS:,} files", where=archive.name, hint="unpack it first"
+                )
+            yield member
     if not count:
         yield skipped_file(archive.name, NO_GAMES, "is empty")
 
 
-def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Iterator[Member]:
+def _of_tar(archive: Input, blocks: Iterator[bytes]) -> Generator[Member, None, None]:
     handle = cast(IO[bytes], _Reader(blocks))
     try:
         with tarfile.open(fileobj=handle, mode="r|", tarinfo=_Entry) as tar:
@@ -72,7 +74,7 @@ class _Entry(tarfile.TarInfo):
         return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
 
 
-def _of_zip(archive: Input, bar: Bar) -> Iterator[Member]:
+def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
     whole = archive.whole
     if whole is None:
         hint = "name the file itself"

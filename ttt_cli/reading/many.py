@@ -44,8 +44,9 @@ def read_sources(
         return
     reader = SourceReader(data, much=sum(map(_unpacked_size, inputs)) >= LARGE)
     for source in sources:
-        for part in reader.read(source, bar):
-            yield source, part
+        with closing(reader.read(source, bar)) as parts:
+            for part in parts:
+                yield source, part
 
 
 def jobs_for(inputs: Sequence[Input]) -> int:
@@ -83,8 +84,9 @@ class _SourceWorker:
         self._reader = SourceReader(data, much=True)  # nobody would begin a process for less
 
     def step(self, item: tuple[int, Source], *, fresh: bool) -> None:  # noqa: ARG002
-        for part in self._reader.read(item[1], self):
-            report(part)
+        with closing(self._reader.read(item[1], self)) as parts:
+            for part in parts:
+                report(part)
 
     def advance(self, amount: float = 1, note: str = "") -> None:
         report(_Advance(amount, note))

@@ -1,6 +1,6 @@
 """One source of games, a file or an archive of files, read into records."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from importlib import import_module
 from typing import Final, NamedTuple
@@ -36,7 +36,7 @@ class SourceReader:
         self._data = data
         self._done = LARGE if much else 0  # bytes
 
-    def read(self, source: Source, bar: Bar) -> Iterator[FileRead | Problem]:
+    def read(self, source: Source, bar: Bar) -> Generator[FileRead | Problem, None, None]:
         """The files of a source, and those passed over in it.
 
         Raises DataError when a file cannot be read, is damaged or holds no games by its content (when it was found
@@ -50,7 +50,8 @@ class SourceReader:
             if form is None:
                 yield self._read_file(one, head, blocks, found=source.found)
             else:
-                yield from self._read_members(members(form, one, blocks, bar))
+                with closing(members(form, one, blocks, bar)) as found:
+                    yield from self._read_members(found)
 
     def _read_members(self, found: Iterator[Member]) -> Iterator[FileRead | Problem]:
         with SILENT.task("members") as quiet:
@@ -58,8 +59,9 @@ class SourceReader:
                 if isinstance(member, Problem):
                     yield member
                 else:
-                    head, blocks = peek(member.blocks(quiet), HEAD)
-                    yield self._read_file(member, head, blocks, found=True)
+                    with closing(member.blocks(quiet)) as content:
+                        head, blocks = peek(content, HEAD)
+                        yield self._read_file(member, head, blocks, found=True)
 
     def _read_file(
         self, one: Input, head: bytes, unpacked: Iterator[bytes], *, found: bool

@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -62,19 +63,19 @@ class Input:
 
         Raises DataError when reading fails, DamagedInputError when compressed data are damaged or cut short.
         """
-        pieces = self._stored(bar)
-        first = next(pieces, b"")
-        while first and len(first) < _LONGEST_MAGIC and (more := next(pieces, b"")):
-            first += more
-        unpacker = next((make for magic, make in UNPACKERS.items() if first.startswith(magic)), None)
-        if unpacker is None:
-            if first:
-                yield first
-            yield from pieces
-        else:
-            yield from _unpacked(self.name, first, pieces, unpacker)
+        with closing(self._stored(bar)) as pieces:
+            first = next(pieces, b"")
+            while first and len(first) < _LONGEST_MAGIC and (more := next(pieces, b"")):
+                first += more
+            unpacker = next((make for magic, make in UNPACKERS.items() if first.startswith(magic)), None)
+            if unpacker is None:
+                if first:
+                    yield first
+                yield from pieces
+            else:
+                yield from _unpacked(self.name, first, pieces, unpacker)
 
-    def _stored(self, bar: Bar) -> Iterator[bytes]:
+    def _stored(self, bar: Bar) -> Generator[bytes, None, None]:
         try:
             if self._path is not None:
                 self._handle = self._path.open("rb")
