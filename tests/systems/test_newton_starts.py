@@ -11,7 +11,7 @@ from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.bradley_terry import newton
-from ttt_cli.inference.joint import factor
+from ttt_cli.sparse import factor
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 

@@ -25,12 +25,12 @@ from ttt_cli.inference.bradley_terry.ratings import (
     started_ratings,
 )
 from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.sparse.factor import affordable
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "edo"

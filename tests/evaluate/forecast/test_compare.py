@@ -19,8 +19,8 @@ from ttt_cli.evaluate.forecast.predict import Forecaster, forecast
 from ttt_cli.evaluate.forecast.results import Results
 from ttt_cli.evaluate.forecast.scores import score
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
-from ttt_cli.inference.joint import factor
 from ttt_cli.progress import Bar
+from ttt_cli.sparse import factor
 from ttt_cli.timeline import Timeline, build_timeline
 
 pytestmark = pytest.mark.slow

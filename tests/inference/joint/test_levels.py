@@ -8,8 +8,9 @@ import pytest
 from tests.reference.joint_ep import joint_ttt
 from tests.support.builders import make_games
 from ttt_cli import fit
-from ttt_cli.inference.joint import factor, posterior
+from ttt_cli.inference.joint import posterior
 from ttt_cli.inference.joint.levels import level_notes
+from ttt_cli.sparse import factor
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 

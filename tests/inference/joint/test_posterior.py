@@ -5,8 +5,9 @@ import pytest
 
 from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint import factor, posterior
+from ttt_cli.inference.joint import posterior
 from ttt_cli.inference.joint.sampled import SAMPLES
+from ttt_cli.sparse import factor
 
 ROWS = [
     (1900 + k // 6, "abcd"[k % 4], "bcda"[k % 4 - (k // 8) % 2], (k * 7) % 3, 1.0 + k % 2) for k in range(60)

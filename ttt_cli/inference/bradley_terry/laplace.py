@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
-from ttt_cli.inference.joint.factor import Factor
 from ttt_cli.inference.outcome import ELO_SCALE, margin_probabilities
+from ttt_cli.sparse.factor import Factor
 from ttt_cli.timeline import Timeline
 
 # of the quadrature over a difference: probabilities are right to 1e-4 up to a sd of 600 points

@@ -14,10 +14,10 @@ import numpy as np
 from ttt_cli.arrays import Array, Ids
 from ttt_cli.fitted import Status
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
-from ttt_cli.inference.joint.factor import Factor, require_affordable
-from ttt_cli.inference.joint.pattern import Pattern
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.sparse.factor import Factor, require_affordable
+from ttt_cli.sparse.pattern import Pattern
 
 FLAT: Final = 1e-8  # largest slope at a maximum, in games: expected scores are right to this
 ROUGH: Final = 0.1  # points: with a tolerance of more slopes may be what they are,

@@ -11,9 +11,9 @@ from ttt_cli.inference.bradley_terry.comparisons import Draws, compare_games
 from ttt_cli.inference.bradley_terry.laplace import Derivatives, difference_variances, differences
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.inference.elo_unit import logistic_unit_growth
-from ttt_cli.inference.joint.factor import Factor
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.prior import Prior
+from ttt_cli.sparse.factor import Factor
 from ttt_cli.timeline import Timeline
 
 

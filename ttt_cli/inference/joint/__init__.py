@@ -1,1 +1,1 @@
-"""Sparse joint Gaussians: one factorisation for all systems that need one."""
+"""Joint posteriors: one Gaussian over all skills."""

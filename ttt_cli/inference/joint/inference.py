@@ -18,9 +18,9 @@ from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference, prior_slopes
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.damping import Damping
-from ttt_cli.inference.joint.factor import Factor
 from ttt_cli.inference.joint.shape import Shape
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.sparse.factor import Factor
 
 POSITIVE: Final = (
     0.85  # of the way at most go sites that keep draw margins positive: all the way they overshoot

@@ -11,12 +11,12 @@ from ttt_cli.fitted import Fit, Links, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
-from ttt_cli.inference.joint.factor import affordable
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.links import links_of
 from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
+from ttt_cli.sparse.factor import affordable
 
 ROUGH: Final = 0.1  # points: how far factorised propagation goes where joint propagation follows
 PATIENCE: Final = 5.0  # seconds that more than the factorised posterior may take unasked

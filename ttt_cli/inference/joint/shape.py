@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.joint.pattern import Pattern
+from ttt_cli.sparse.pattern import Pattern
 
 STIFF: Final = (
     1e-10  # of the largest first variance: smaller steps are none, as the matrix would lose its digits

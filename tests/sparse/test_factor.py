@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.joint import factor
-from ttt_cli.inference.joint.factor import Factor, require_affordable
-from ttt_cli.inference.joint.pattern import Pattern
+from ttt_cli.sparse import factor
+from ttt_cli.sparse.factor import Factor, require_affordable
+from ttt_cli.sparse.pattern import Pattern
 
 
 def random_matrix(seed, n, pairs):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttt_cli.inference.joint import pattern as module
-from ttt_cli.inference.joint.pattern import Pattern
+from ttt_cli.sparse import pattern as module
+from ttt_cli.sparse.pattern import Pattern
 
 
 def eliminated(place, first, second):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.joint.pattern import Pattern
 from ttt_cli.kernels.joint.blas import Blas
+from ttt_cli.sparse.pattern import Pattern
 
 Array = NDArray[np.float64]
 
