@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.histories import Bridge, Chain
+from ttt_cli.histories import STEADY, Bridge, Chain, Curve, Numbers
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.quantities import bridge_columns, chain_columns
 from ttt_cli.timeline import Timeline
@@ -109,22 +108,24 @@ class Spans:
     columns: dict[str, Array]
 
 
-def later_on(columns: Mapping[str, Array], chain: str, ahead: NDArray[np.integer]) -> tuple[Array, Array]:
+def later_on(columns: Mapping[str, Array], chain: str, ahead: Numbers) -> tuple[Array, Array]:
     """Mean and sd of a chain n periods after the beginnings of spans, which have these columns.
 
     The mean is larger by a n, the variance by b n + c n^2 and the sd at most d. With a prior of sd e this is the
     variance before the prior is taken in; with a mean m of it, too, the mean's distance from m shrinks as the weight
-    of what the games say does. NaN in m, d and e: there is none.
+    of what the games say does. NaN in m, d and e: there is none. With a curve n are periods of its clock, and its
+    change of the mean comes on top.
     """
     mean, sd = (columns[name] for name in chain_columns(chain))
-    step, centre, rise, bend, most, prior = (columns[name] for name in bridge_columns(chain))
+    step, centre, rise, bend, most, prior, *curve = (columns[name] for name in bridge_columns(chain))
+    change, passed = Curve(*curve).change(ahead), Curve(*curve).clock(ahead)
     known = np.where(np.isnan(prior), 0.0, prior**-2)
     learned = sd**-2 - known
-    decay = 1.0 + learned * ahead * (rise + ahead * bend)
+    decay = 1.0 + learned * passed * (rise + passed * bend)
     precision = known + learned / decay
     later, drawn = precision**-0.5, centre + (mean - centre) / (decay * sd * sd * precision)
     return (
-        np.where(np.isnan(centre) | (ahead == 0), mean + ahead * step, drawn),
+        np.where(np.isnan(centre) | (ahead == 0), mean + passed * step + change, drawn),
         np.where(ahead == 0, sd, np.where(later > most, most, later)),
     )
 
@@ -141,30 +142,31 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
     until = np.where(last, OPEN, timeline.node_period[following])
     bridged, ended = np.flatnonzero(~last & (until > begin + 1)), np.flatnonzero(last)
     earlier, later = nodes[bridged], following[bridged]
+    steps = STEPS_PER_YEAR[timeline.period]
     starts: dict[str, Array] = {}
     changes: dict[str, Array] = {}
     for name, chain in fit.chains.items():
         for column, values in zip(chain_columns(name), (chain.mean, chain.sd), strict=True):
             starts[column] = values[nodes]
         names, year = bridge_columns(name), chain.onward(nodes[ended])
-        still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior
+        still = 0.0, np.nan, 0.0, 0.0, year.most, year.prior, *STEADY
         changes |= {column: np.full(len(nodes), value) for column, value in zip(names, still, strict=True)}
         bridge = chain.bridge(earlier, later, timeline.gap_years[later])
-        per_year = np.full(len(ended), STEPS_PER_YEAR[timeline.period])
-        for rows, way, periods in (
-            (bridged, bridge, (until - begin)[bridged].astype(np.float64)),
-            (ended, year, per_year),
+        periods = (until - begin)[bridged].astype(np.float64)
+        for rows, way, passed in (
+            (bridged, bridge, bridge.curve.by(steps).clock(periods)),
+            (ended, year, steps),
         ):
-            for column, change in zip(names, _by_period(way, periods), strict=True):
+            for column, change in zip(names, _by_period(way, passed, steps), strict=True):
                 changes[column][rows] = change
     played = timeline.node_games[nodes]
     return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | changes)
 
 
-def _by_period(way: Bridge, periods: Array) -> tuple[Array | float, ...]:
-    """How mean and sd go on by the period, along ways of so many, in the order of `bridge_columns`."""
-    changes = way.rise / periods, way.bend / periods**2
-    return way.slope / periods, way.centre, *changes, way.most, way.prior
+def _by_period(way: Bridge, passed: Array | float, steps: float) -> tuple[Array | float, ...]:
+    """How mean and sd go on by the period, of which so many pass by the clock on a way, as `bridge_columns` has it."""
+    changes = way.rise / passed, way.bend / passed**2
+    return way.slope / passed, way.centre, *changes, way.most, way.prior, *way.curve.by(steps)
 
 
 def periods_of_histories(timeline: Timeline) -> Places:

@@ -10,6 +10,7 @@ import pytest
 from tests.support.builders import EXACT, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import later_on, spans
+from ttt_cli.histories import Curve
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.prior import RandomWalk
@@ -24,12 +25,13 @@ class Growth(RandomWalk):
 
     def __init__(self, timeline, params):
         super().__init__(timeline, params.prior_mean, params.prior_sd, params.tau, WALK)
-        self.growth, self._rise = params.growth, params.rise
+        self._growth, self._rise = params.growth, params.rise
+        self.curve = Curve(decline=-params.growth, decline_after=0.0)
         self._since = timeline.node_period - timeline.node_period.min()
 
     def steps(self):
         _, variance = super().steps()
-        return np.where(self._previous < 0, self._rise * self._since, self.growth * self._years), variance
+        return np.where(self._previous < 0, self._rise * self._since, self._growth * self._years), variance
 
     def gradient(self, by_mean, by_variance):
         first = self._previous < 0

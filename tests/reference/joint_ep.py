@@ -109,10 +109,13 @@ def above_zero(m, c):
     return log_z, np.array([mean]), np.array([[variance]])
 
 
-def chains(timeline, mean, sd, drift):
-    """(precision, weighted) of a random walk of every player over the nodes of a timeline."""
+def chains(timeline, mean, sd, drift, career=lambda years: (0.0, years)):
+    """(precision, weighted) of a random walk of every player over the nodes of a timeline.
+
+    `career` as of `tests.reference.ttt_ep.SlowTTT`.
+    """
     n = timeline.n_nodes
-    precision, weighted = np.zeros((n, n)), np.zeros(n)
+    precision, weighted, age = np.zeros((n, n)), np.zeros(n), np.zeros(n)
     for i, (before, gap) in enumerate(zip(timeline.previous, timeline.gap_years, strict=True)):
         u = np.zeros(n)
         u[i] = 1.0
@@ -121,13 +124,17 @@ def chains(timeline, mean, sd, drift):
             weighted[i] += mean * sd**-2
         else:
             u[before] = -1.0
-            precision += np.outer(u, u) / (drift**2 * gap)
+            age[i] = age[before] + gap
+            (low, walked), (high, walked_later) = career(age[before]), career(age[i])
+            variance = drift**2 * (walked_later - walked)
+            precision += np.outer(u, u) / variance
+            weighted += u * (high - low) / variance
     return precision, weighted
 
 
-def joint_ttt(timeline, params, margin):
+def joint_ttt(timeline, params, margin, **career):
     """Of TTT; every row of the timeline is a site."""
-    precision, weighted = chains(timeline, params.prior_mean, params.prior_sd, params.tau)
+    precision, weighted = chains(timeline, params.prior_mean, params.prior_sd, params.tau, **career)
     sites = []
     for i, j, outcome, weight in zip(
         timeline.game_white, timeline.game_black, timeline.outcome, timeline.weight, strict=True
@@ -139,10 +146,10 @@ def joint_ttt(timeline, params, margin):
     return DenseJoint(precision, weighted, sites).run()
 
 
-def joint_ttt_d(timeline, params):
+def joint_ttt_d(timeline, params, **career):
     """Of TTT-D, of resolved parameters; the sites of positivity come last."""
     n = timeline.n_nodes
-    of_skills = chains(timeline, params.prior_mean, params.prior_sd, params.tau)
+    of_skills = chains(timeline, params.prior_mean, params.prior_sd, params.tau, **career)
     of_margins = chains(timeline, params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
     precision = np.zeros((2 * n, 2 * n))
     precision[:n, :n], precision[n:, n:] = of_skills[0], of_margins[0]

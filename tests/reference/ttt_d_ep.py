@@ -27,6 +27,7 @@ class Model:
     varsigma: float
     advantage: float = 0.0
     colours: bool = True
+    career: object = None  # as of `tests.reference.ttt_ep.SlowTTT`
 
 
 def one_sided(mean, var):
@@ -117,12 +118,15 @@ class SlowTTTD:
         years = [year for p, year in self.nodes if p == player]
         mean, sd, drift = (m.mu0, m.sigma0, m.tau) if kind == "s" else (m.nu0, m.varsigma0, m.varsigma)
         at = np.array(years, float) - years[0]
+        change = np.zeros(len(at))
+        if kind == "s" and m.career:
+            change, at = np.array([m.career(a) for a in at]).T
         cov = sd**2 + drift**2 * np.minimum.outer(at, at)
         total = np.zeros((len(years), 2))
         for (_, of, who, year), site in self.sites.items():
             if of == kind and who == player:
                 total[years.index(year)] += site
-        return years, np.full(len(years), mean), cov, total
+        return years, mean + change, cov, total
 
     def belief(self, kind, player, year, without=None):
         """Mean and variance, with all sites or without that of one factor."""

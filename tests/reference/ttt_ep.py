@@ -44,11 +44,16 @@ def tilted(mean: float, var: float, outcome: int, margin: float) -> tuple[float,
 
 
 class SlowTTT:
-    """Gaussian sites as (precision, precision times mean), one per game and player."""
+    """Gaussian sites as (precision, precision times mean), one per game and player.
 
-    def __init__(self, games, mu0, sigma0, beta, tau, margin, advantage=0.0):
+    `career(years)`: what the mean has gained, and the years that the walk has walked, so long after the first game.
+    """
+
+    def __init__(
+        self, games, mu0, sigma0, beta, tau, margin, advantage=0.0, career=lambda years: (0.0, years)
+    ):
         self.games, self.mu0, self.sigma0, self.beta, self.tau = games, mu0, sigma0, beta, tau
-        self.margin, self.advantage = margin, advantage
+        self.margin, self.advantage, self.career = margin, advantage, career
         self.sites = {(g, side): (0.0, 0.0) for g in range(len(games)) for side in "wb"}
 
     def years(self, player):
@@ -75,13 +80,19 @@ class SlowTTT:
         p, h = 1 / self.sigma0**2, self.mu0 / self.sigma0**2
         for before, after in pairwise(years[: at + 1]):
             sp, sh = self.total(player, before)
-            p, h = drift(p + sp, h + sh, self.tau**2 * (after - before))
+            p, h = drift(p + sp, h + sh, *self.step(years[0], before, after))
         back_p = back_h = 0.0
         for before, after in reversed(list(pairwise(years[at:]))):
             sp, sh = self.total(player, after)
-            back_p, back_h = drift(back_p + sp, back_h + sh, self.tau**2 * (after - before))
+            variance, change = self.step(years[0], before, after)
+            back_p, back_h = drift(back_p + sp, back_h + sh, variance, -change)
         sp, sh = self.total(player, year)
         return p + back_p + sp, h + back_h + sh
+
+    def step(self, first, before, after):
+        """Variance and mean of the change between two years."""
+        (low, walked), (high, walked_later) = (self.career(year - first) for year in (before, after))
+        return self.tau**2 * (walked_later - walked), high - low
 
     def cavity(self, k, side):
         game = self.games[k]
@@ -123,9 +134,11 @@ class SlowTTT:
             total += tilted(mw - mb + self.advantage + game.lead, variance, game.outcome, self.margin)[2]
             total -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
         for player in {p for g in self.games for p in (g.white, g.black)}:
-            mean, var, last = self.mu0, self.sigma0**2, None
-            for year in self.years(player):
-                var += 0.0 if last is None else self.tau**2 * (year - last)
+            years = self.years(player)
+            mean, var, last = self.mu0, self.sigma0**2, years[0]
+            for year in years:
+                grown, change = self.step(years[0], last, year)
+                mean, var = mean + change, var + grown
                 p, h = self.total(player, year)
                 total += log_integral(mean, var, p, h)
                 mean, var = (mean / var + h) / (1 / var + p), 1 / (1 / var + p)
@@ -133,10 +146,10 @@ class SlowTTT:
         return total
 
 
-def drift(precision, weighted, variance):
-    """A message (precision, precision times mean) after a Gaussian step of the given variance."""
+def drift(precision, weighted, variance, change=0.0):
+    """A message (precision, precision times mean) after a Gaussian step of the given variance and mean."""
     grown = precision / (1 + variance * precision)
-    return grown, weighted / (1 + variance * precision)
+    return grown, (weighted + precision * change) / (1 + variance * precision)
 
 
 def log_integral(mean, var, precision, weighted):

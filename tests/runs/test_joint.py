@@ -51,10 +51,13 @@ def test_skills_of_ttt_d_are_the_dense_inverse():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
-@pytest.mark.parametrize("tau", [0.0, 40.0])
-def test_variances_are_those_of_the_histories(model, tau):
-    """Of nodes, of periods without games, and after the last; also of skills that do not move."""
-    _, run = run_of(model, tau=tau)
+@pytest.mark.parametrize(
+    "given",
+    [{"tau": 0.0}, {"tau": 40.0}, {"growth": 200.0, "decline": 10.0, "decline_after": 4.0, "early": 3.0}],
+)
+def test_variances_are_those_of_the_histories(model, given):
+    """Of nodes, of periods without games, and after the last; also of skills that do not move, and along careers."""
+    _, run = run_of(model, **given)
     rows = run.query("SELECT player, period, sd FROM skills_within(NULL, NULL, NULL)")[1]
     found = run.covariance([row[:2] for row in rows])
     assert np.sqrt(np.diag(found)) == pytest.approx([row[2] for row in rows], rel=1e-6)

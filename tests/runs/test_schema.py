@@ -22,9 +22,20 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("model", MODULES)
-def test_every_system_is_shown_as_it_was_found(model: str) -> None:
-    timeline, fit = fit_rows(ROWS, model)
+CAREER = {
+    "growth": 150,
+    "growth_years": 2.5,
+    "decline": 12.5,
+    "decline_after": 3.5,
+    "early": 2,
+    "early_years": 1.5,
+}
+SYSTEMS = [*((name, {}) for name in MODULES), *((name, CAREER) for name in ("ttt", "ttt-d", "trueskill"))]
+
+
+@pytest.mark.parametrize(("model", "given"), SYSTEMS)
+def test_every_system_is_shown_as_it_was_found(model: str, given: dict[str, float]) -> None:
+    timeline, fit = fit_rows(ROWS, model, **given)
     expected = histories(timeline, fit)
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
     skills = run.arrays("SELECT * FROM skills")
@@ -39,9 +50,11 @@ def test_every_system_is_shown_as_it_was_found(model: str) -> None:
             assert np.array_equal(nodes[name], played, equal_nan=True)
 
 
-@pytest.mark.parametrize("model", MODULES)
-def test_every_system_goes_on_after_the_last_game_as_it_was_found(model: str) -> None:
-    timeline, fit = fit_rows(ROWS, model)
+@pytest.mark.parametrize(("model", "given"), SYSTEMS)
+def test_every_system_goes_on_after_the_last_game_as_it_was_found(
+    model: str, given: dict[str, float]
+) -> None:
+    timeline, fit = fit_rows(ROWS, model, **given)
     expected = histories(timeline, fit, onward=True)
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
     skills = run.arrays("SELECT * FROM skills_within(NULL, NULL, NULL)")

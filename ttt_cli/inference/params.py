@@ -12,6 +12,7 @@ from pydantic import AliasChoices, Field
 from ttt_cli.config.document import Section
 
 if TYPE_CHECKING:
+    from ttt_cli.histories import Curve
     from ttt_cli.inference.prior import Prior
     from ttt_cli.timeline import Timeline
 
@@ -53,6 +54,7 @@ Tau = Annotated[
     float,
     Field(ge=0, description="sd of the change of skill over one year, points; tau * sqrt(g) over g years"),
 ]
+CareerYears = Annotated[float, Field(ge=0.01, le=1000.0)]
 WhiteAdvantage = Annotated[
     float,
     Field(
@@ -77,6 +79,10 @@ DrawProbability = Annotated[
 ]
 
 
+# Parameters that count only where another is not 0.
+TIMES_OF: Final = {"growth_years": "growth", "decline_after": "decline", "early_years": "early"}
+
+
 class PlayParams(Params):
     """Gaussian skill that drifts and Gaussian performance."""
 
@@ -90,11 +96,33 @@ class PlayParams(Params):
         description="added to White's performance, points; estimate: what the evidence prefers",
     )
 
+    growth: float = Field(
+        default=0.0, ge=0, description="rise of skill after the first period, in the end, points"
+    )
+    growth_years: CareerYears = Field(default=3.0, description="years in which 63 % of the growth are done")
+    decline: float = Field(default=0.0, ge=0, description="fall of skill in a year of late careers, points")
+    decline_after: float = Field(default=15.0, ge=0, description="years from the first period to the decline")
+    early: float = Field(
+        default=0.0,
+        ge=0,
+        description="how much faster tau^2 is at first, times: 1 + early at the first period",
+    )
+    early_years: CareerYears = Field(
+        default=3.0, description="years in which 63 % of the early haste are over"
+    )
+
+    @property
+    def career(self) -> Curve:
+        """How skills change by themselves."""
+        from ttt_cli.histories import Curve
+
+        return Curve(*(getattr(self, name) for name in Curve._fields))
+
     def skill_prior(self, timeline: Timeline) -> Prior:
         """What is believed of skills before any game."""
-        from ttt_cli.inference.prior import RandomWalk
+        from ttt_cli.inference.careers import Career
 
-        return RandomWalk(timeline, self.prior_mean, self.prior_sd, self.tau, ("prior_sd", "tau"))
+        return Career(timeline, self.prior_mean, self.prior_sd, self.tau, self.career)
 
 
 class SkillParams(PlayParams):

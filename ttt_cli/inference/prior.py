@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ttt_cli.arrays import Array
-from ttt_cli.histories import Chain, Filter, Walk
+from ttt_cli.histories import STEADY, Chain, Curve, Filter, Walk
 from ttt_cli.timeline import Timeline
 
 
@@ -41,11 +41,11 @@ class RandomWalk:
     """N(`origin`, `sd`^2) at the first node, then a step of mean 0 and variance `drift`^2 for every year.
 
     `drift` is one number, or one per node: that of the time after it. `names` are the parameters that `sd` and `drift`
-    are. A filter's sd grows to no more than `ceiling`. `growth` is the mean of a year's change after the last node, for
-    priors that are made of this one.
+    are. A filter's sd grows to no more than `ceiling`. `curve` is what skills still do by themselves after each
+    node, for priors that are made of this one.
     """
 
-    growth = 0.0
+    curve: Curve = STEADY
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class RandomWalk:
 
     def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
         """A walk that goes on as it was."""
-        return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift, growth=self.growth)
+        return Walk(mean=mean, sd=sd, covariance=covariance, drift=self._drift, curve=self.curve)
 
     def filtered(self, mean: Array, sd: Array) -> Filter:
         """Every step, and after the last node as the walk goes on; `sd` may be NaN throughout."""
@@ -88,5 +88,5 @@ class RandomWalk:
             before_sd=np.minimum(np.sqrt(variance + np.where(first, 0.0, sd[previous] ** 2)), self.ceiling),
             drift=self._drift,
             ceiling=self.ceiling,
-            growth=self.growth,
+            curve=self.curve,
         )

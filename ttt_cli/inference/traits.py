@@ -12,13 +12,14 @@ class Range(NamedTuple):
     """Between which bounds a parameter is tuned by its evidence, and by its logarithm, its logit or as it is.
 
     Bounds of lengths are in units of `prior_sd`. At zero the evidence of a drift has no gradient: tuning begins at
-    `least` or above.
+    `least` or above. Not a length is a time or a plain number.
     """
 
     low: float
     high: float
     form: Literal["log", "logit", "linear"] = "log"
     least: float = 0.0
+    is_length: bool = True
 
 
 DRIFT: Final = Range(1e-4, 5.0, least=0.01)
@@ -27,9 +28,17 @@ PLAY: Final[dict[str, Range]] = {
     "beta": Range(0.05, 20.0),
     "white_advantage": Range(-5.0, 5.0, "linear"),
 }
+CAREER: Final[dict[str, Range]] = {
+    "growth": Range(0.0, 5.0, "linear", least=0.25),
+    "growth_years": Range(0.1, 100.0, is_length=False),
+    "decline": Range(0.0, 1.0, "linear", least=0.01),
+    "decline_after": Range(1.0, 100.0, is_length=False),
+    "early": Range(0.01, 100.0, least=0.5, is_length=False),
+    "early_years": Range(0.1, 100.0, is_length=False),
+}
 COMMON_MARGIN: Final[dict[str, Range]] = {
     "draw_margin": Range(1e-4, 20.0),
-    "draw_probability": Range(1e-4, 1.0 - 1e-4, "logit"),
+    "draw_probability": Range(1e-4, 1.0 - 1e-4, "logit", is_length=False),
 }
 OWN_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_mean": Range(1e-3, 20.0, "linear"),

@@ -17,6 +17,9 @@ from scipy.sparse import coo_array, csr_array
 
 from ttt_cli.arrays import Array, Mask, Places
 from ttt_cli.errors import LookupFailed, RunError
+from ttt_cli.fitted import later_on
+from ttt_cli.histories import Curve
+from ttt_cli.quantities import curve_columns
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.when import find_period
 
@@ -31,8 +34,8 @@ _LINKS: Final = f"FROM {DATABASE}.main.links"
 _LAST: Final = f'SELECT "until" IS NULL AS last FROM {DATABASE}.main.spans'
 _PLACES: Final = f"""
 WITH asked AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS place)
-SELECT s.rowid AS node, number - s.period_number AS ahead, s."until" - s.period_number AS way, s.sd_rise AS rise,
-       s.mean + ahead * s.mean_step AS mean
+SELECT s.rowid AS node, number - s.period_number AS ahead, s."until" - s.period_number AS way,
+       s.* EXCLUDE (player, period_number, "until", games)
 FROM asked ASOF LEFT JOIN (SELECT rowid, * FROM {DATABASE}.main.spans) s
 ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
 """
@@ -55,7 +58,7 @@ class _Points(NamedTuple):
     """Skills by what they follow from, each (skills,): a share of the way from one node to the next, or a walk onward.
 
     `ahead` periods after `node`; `rise` is the variance of a period's walk, `way` the periods to the next node, NaN
-    after the last.
+    after the last; both by the clock of the player's career.
     """
 
     node: Places
@@ -127,12 +130,14 @@ class JointSkills:
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
         players, numbers = [player for player, _ in skills], [number for _, number in skills]
-        _, rows = self._run.query(_PLACES, [players, numbers, len(skills)])
+        names, rows = self._run.query(_PLACES, [players, numbers, len(skills)])
         for (node, *_), player in zip(rows, players, strict=True):
             if node is None:
                 raise LookupFailed(f"{player} has no skill so early", where=self._run.name)
-        node, *others = np.array(rows, np.float64).reshape(-1, 5).T
-        return _Points(node.astype(np.int64), *others)
+        of = dict(zip(names, np.array(rows, np.float64).reshape(-1, len(names)).T, strict=True))
+        mean, _ = later_on(of, "skill", of["ahead"])
+        clock = Curve(*(of[name] for name in curve_columns("skill"))).clock
+        return _Points(of["node"].astype(np.int64), clock(of["ahead"]), clock(of["way"]), of["sd_rise"], mean)
 
     def _weights(self, points: _Points) -> Any:
         """What skills are of variables, noise of their own aside, (variables, skills)."""

@@ -1,4 +1,4 @@
-"""The tables and views of a run file. Version 4 of the format; every change of meaning raises the version.
+"""The tables and views of a run file. Version 5 of the format; every change of meaning raises the version.
 
 So does a new word in a view: `untrusted` refuses runs whose views hold words that these do not.
 """
@@ -14,7 +14,7 @@ from ttt_cli.quantities import bridge_columns, chain_columns
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 DATABASE: Final = "run"  # what a session calls the database of the run that it asks
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
@@ -145,15 +145,20 @@ def _views(
 def _ahead(chain: str, slope: float, shift: float) -> str:
     """Mean and sd of a chain so many periods `ahead` of the first of a span: `ttt_cli.fitted.later_on`."""
     mean, sd = chain_columns(chain)
-    step, centre, rise, bend, most, prior = bridge_columns(chain)
+    step, centre, rise, bend, most, prior, *curve = bridge_columns(chain)
+    growth, growth_periods, decline, decline_after, early, early_periods = curve
+    grown = f"{growth} * (1 - exp(-ahead / {growth_periods}))"
+    change = f"({grown} - {decline} * greatest(ahead - {decline_after}, 0))"
+    passed = f"(ahead + {early} * {early_periods} * (1 - exp(-ahead / {early_periods})))"
     known = f"coalesce(1 / ({prior} * {prior}), 0)"
     learned = f"(1 / ({sd} * {sd}) - {known})"
-    decay = f"(1 + {learned} * ahead * ({rise} + ahead * {bend}))"
+    decay = f"(1 + {learned} * {passed} * ({rise} + {passed} * {bend}))"
     precision = f"({known} + {learned} / {decay})"
     later = f"1 / sqrt({precision})"
     limited = f"CASE WHEN ahead = 0 THEN {sd} WHEN {later} > {most} THEN {most} ELSE {later} END"
     drawn = f"{centre} + ({mean} - {centre}) / ({decay} * {sd} * {sd} * {precision})"
-    moved = f"(CASE WHEN {centre} IS NULL OR ahead = 0 THEN {mean} + ahead * {step} ELSE {drawn} END)"
+    onward = f"{mean} + {passed} * {step} + {change}"
+    moved = f"(CASE WHEN {centre} IS NULL OR ahead = 0 THEN {onward} ELSE {drawn} END)"
     return f"{_shown(mean, slope, shift, moved)}, {_shown(sd, slope, 0.0, limited)}"
 
 

@@ -14,12 +14,14 @@ from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.scores.filtering import central_slope, filter_fit, one_pass, pieces, rows_of
-from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
+from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Games, Steps
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "trueskill"
-TRAITS: Final = Traits(kind="filtered", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
+TRAITS: Final = Traits(
+    kind="filtered", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN}
+)
 predict = outcome.predict
 
 

@@ -19,12 +19,14 @@ from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import COMMON_MARGIN, DRIFT, PLAY, Traits
+from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
-TRAITS: Final = Traits(kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **COMMON_MARGIN})
+TRAITS: Final = Traits(
+    kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN}
+)
 predict = outcome.predict
 
 

@@ -23,12 +23,14 @@ from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.params import PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, iterate
-from ttt_cli.inference.traits import DRIFT, OWN_MARGINS, PLAY, Traits
+from ttt_cli.inference.traits import CAREER, DRIFT, OWN_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
-TRAITS: Final = Traits(kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **OWN_MARGINS})
+TRAITS: Final = Traits(
+    kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS}
+)
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps

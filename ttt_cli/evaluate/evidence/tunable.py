@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError, nearest
-from ttt_cli.inference.params import Params
+from ttt_cli.inference.params import TIMES_OF, Params
 from ttt_cli.inference.traits import Range
 from ttt_cli.systems.resolve import Resolved, numeric_params
 
@@ -65,8 +65,8 @@ def coordinates(
     """The coordinates of an optimisation of the evidence that begins with these lengths, points."""
     found = []
     for key in keys:
-        low, high, form, least = ranges[key]
-        length = 1.0 if form == "logit" else prior_sd
+        low, high, form, least, is_length = ranges[key]
+        length = prior_sd if is_length else 1.0
         unit = beta if form == "linear" else 1.0
         found.append(Coordinate(key, low * length, high * length, form, unit, max(low, least) * length))
     return tuple(found)
@@ -80,12 +80,13 @@ def free_coordinates(
     They begin at `values`, a Fit's resolved ones. Free are numbers with a fraction: positive ones as their logarithm,
     shares as their logit, others as they are. Held are: whole numbers and words; what is null, which means that it is
     not used or follows another (but those of `freed` are free); a share of draws beside a draw margin; a positive
-    number at 0; and `prior_sd` beside `beta`, which sets the scale.
+    number at 0, and what counts only with it; and `prior_sd` beside `beta`, which sets the scale.
     """
     options = _numbers(type(params))
     held = {key for key in options if getattr(params, key) is None and key not in freed}
     held |= {"draw_probability"} if "draw_margin" in options else set()
     held |= {"prior_sd"} if "beta" in options else set()
+    held |= {key for key, of in TIMES_OF.items() if not values.get(of)}
     found = []
     for key, (low, high) in options.items():
         value = values.get(key)
@@ -142,6 +143,10 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
     ):
         message = "draw_probability counts only while draw_margin is auto"
         raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
+    for key in keys:
+        of = TIMES_OF.get(key)
+        if of and of not in keys and not getattr(params, of):
+            raise _refused(spec, f"{key} counts only while {of} is not 0", f"tune {of} too, or set it")
     _refuse_free_scale(spec, keys, resolved)
     return tuple(keys)
 
@@ -156,7 +161,7 @@ def _unknown(spec: str, word: str, tunable: Sequence[str]) -> ConfigError:
 
 def _refuse_free_scale(spec: str, keys: Sequence[str], resolved: Resolved) -> None:
     """Multiplying all lengths by one number changes no probability: one of them has to stay."""
-    lengths = (key for key, one in resolved.model.TRAITS.tunable.items() if one.form != "logit")
+    lengths = (key for key, one in resolved.model.TRAITS.tunable.items() if one.is_length)
     kept = [getattr(resolved.params, key) for key in lengths if key not in keys]
     if not any(isinstance(value, float) and value != 0.0 for value in kept):
         message = "with all lengths free there is no scale: only their ratios change the evidence"

@@ -55,7 +55,7 @@ class JointInference:
         self._covariances = np.empty((6 if self._margins else 1, len(self._merged)))
         self._shared = np.zeros(len(self._chains.previous))
         self._cavity = np.empty((len(self._merged), 5 if self._margins else 2))
-        self._integral = math.nan
+        self._integral, self._apart = math.nan, 0.0  # of what offsets within groups add
 
     @property
     def state(self) -> dict[str, Array]:
@@ -88,8 +88,9 @@ class JointInference:
         factor, b = self.factor(once=True)
         mean = factor.solve(b)
         of_prior = precision @ self._chains.mean**2 - np.log(precision[precision > 0.0]).sum()
-        self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant)
-        mean, variance, joined = mean[shape.group], factor.variances[shape.group], factor.joined
+        self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant) + self._apart
+        mean, variance = mean[shape.group] + shape.offset, factor.variances[shape.group]
+        joined = factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
         self._shared = np.where(self._chains.previous < 0, 0.0, variance)
         self._shared[shape.later] = joined[self._covariances.size :]
@@ -100,18 +101,37 @@ class JointInference:
 
     def factor(self, *, once: bool = False) -> tuple[Factor, Array]:
         """Of the precision matrix A of groups of variables, sites as they are; and b, where A^-1 b are the means."""
-        shape, previous, precision = self._shape, self._chains.previous, self._precision
-        later, size = shape.later, len(previous)
-        margins, before = size - len(self.positivity), previous[later]
-        couplings, (diagonal, b) = np.empty_like(self._covariances), np.zeros((2, size))
+        shape = self._shape
+        joined, diagonal, b = self._assembled()
+        towards = b - self._product(joined, diagonal, shape.offset)
+        self._apart = 0.5 * float(shape.offset @ (b + towards))
+        return Factor(shape.pattern, joined, shape.total(diagonal), once=once), shape.total(towards)
+
+    def _assembled(self) -> tuple[Array, Array, Array]:
+        """The precision matrix of all variables but for steps within groups: minus pairs, diagonal; and its b."""
+        previous, precision, size = self._chains.previous, self._precision, len(self._chains.previous)
+        later, margins = self._shape.later, size - len(self.positivity)
+        couplings, (diagonal, b), before = (
+            np.empty_like(self._covariances),
+            np.zeros((2, size)),
+            previous[later],
+        )
         self._kernels.assemble(self._merged.games, self.links, couplings, diagonal, b)
         diagonal[margins:] += self.positivity[:, 0]
         b[margins:] += self.positivity[:, 1]
         weighted = precision * self._chains.mean
         diagonal += precision + np.bincount(before, precision[later], size)
         b += weighted - np.bincount(before, weighted[later], size)
-        joined = np.append(couplings, precision[later])
-        return Factor(shape.pattern, joined, shape.total(diagonal), once=once), shape.total(b)
+        return np.append(couplings, precision[later]), diagonal, b
+
+    def _product(self, joined: Array, diagonal: Array, x: Array) -> Array:
+        """That of the matrix of all variables and x."""
+        first, second = self._shape.first, self._shape.second
+        if not x.any():
+            return np.zeros(len(x))
+        away = [np.bincount(at, joined * x[to], len(x)) for at, to in ((first, second), (second, first))]
+        product: Array = diagonal * x - away[0] - away[1]
+        return product
 
     def deviations(self, contrasts: Array) -> Array:
         """The sds of sums of skills, points, (sums,), with weights (nodes, sums)."""
@@ -143,13 +163,20 @@ class JointInference:
         """Of log Z at the fixed point, as `Inference.gradient`."""
         _, previous, _, step, variance = self._chains
         mean, sd = self.beliefs
-        steps = np.flatnonzero(variance > 0.0)
+        steps = np.flatnonzero(self._precision)
         before = np.where(previous[steps] < 0, 0.0, 1.0)
         change = mean[steps] - before * mean[previous[steps]] - step[steps]
         moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * self._shared[steps]) + change**2
         by_mean, by_variance = np.zeros((2, len(mean)))
         by_mean[steps] = change / variance[steps]
         by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
+        if len(steps) < len(mean):  # within groups: what holds all later variables there back
+            joined, diagonal, b = self._assembled()
+            force = b - self._product(joined, diagonal, mean)
+            for i in np.flatnonzero(self._precision == 0.0)[::-1]:
+                by_mean[i] += force[i]
+                if self._precision[previous[i]] == 0.0:
+                    by_mean[previous[i]] += by_mean[i]
         noise, margin, *others = self._gradient(
             self._merged.games, self._merged.balance, self._rule, self._cavity
         )

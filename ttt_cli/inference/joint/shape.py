@@ -28,15 +28,19 @@ class Shape:
     | name | shape | |
     |---|---|---|
     | group | (variables,) | of each variable |
+    | offset | (variables,) | points that each is above the first of its group, by the means of the steps |
     | later | (steps,) | variables with a step from the one before |
-    | pattern | | of groups: what games join, in the order of the kernels, then what steps do |
+    | first, second | (pairs,) | variables that games join, in the order of the kernels, then those that steps do |
+    | pattern | | of groups: those that pairs join |
     """
 
     def __init__(self, inference: Inference) -> None:
-        games, (_, previous, _, _, variance) = inference.merged.games, inference.chains
+        games, (_, previous, _, mean, variance) = inference.merged.games, inference.chains
         begins = beginnings(previous, variance)
         root = np.where(begins, np.arange(len(previous)), previous)
+        self.offset = np.where(begins, 0.0, mean)
         while (further := root[root] != root).any():
+            self.offset[further] += self.offset[root[further]]
             root[further] = root[root[further]]
         firsts, self.group = np.unique(root, return_inverse=True)
         self.later = np.flatnonzero(begins & (previous >= 0))
@@ -46,8 +50,8 @@ class Shape:
             a, b = (ends + len(previous) // 2 for ends in (i, j))
             pairs = [(i, j), (i, a), (i, b), (j, a), (j, b), (a, b)]
         ends = map(np.concatenate, zip(*pairs, (previous[self.later], self.later), strict=True))
-        first, second = (self.group[variables] for variables in ends)
-        self.pattern = Pattern(first, second, len(firsts))
+        self.first, self.second = ends
+        self.pattern = Pattern(self.group[self.first], self.group[self.second], len(firsts))
 
     def total(self, values: Array) -> Array:
         """The sums over groups of what belongs to variables."""

@@ -25,25 +25,33 @@ SELECT players.games, count(DISTINCT player), count(*) FROM ({_KEPT}) kept JOIN 
 GROUP BY players.games ORDER BY players.games DESC
 """
 _ROWS: Final = """
-SELECT player, players.games, wins, draws, losses, opponents, growth, period_number, mean, coalesce(sd, 0.0),
+SELECT player, players.games, wins, draws, losses, opponents, onward, period_number, mean, coalesce(sd, 0.0),
        kept.games, {margin}
 FROM ({kept}) kept JOIN players USING (player)
-JOIN (SELECT player, sd_rise AS growth FROM spans WHERE "until" IS NULL) USING (player)
+JOIN (SELECT player, [sd_rise, mean_growth, mean_decline_after, sd_early] AS onward FROM spans WHERE "until" IS NULL)
+USING (player)
 WHERE players.games >= ? ORDER BY player, period_number
 """
-_LATER: Final = (
-    'SELECT any_value(sd_most), any_value(sd_prior), any_value(mean_prior) FROM spans WHERE "until" IS NULL'
-)
+_HAS: Final = """
+SELECT count(sd) > 0, bool_or(mean_growth <> 0 OR mean_decline <> 0 OR sd_early <> 0) IS TRUE FROM spans
+"""
+_LATER: Final = """
+SELECT any_value(sd_most), any_value(sd_prior), any_value(mean_prior), any_value(mean_decline),
+       any_value(mean_growth_periods), any_value(sd_early_periods)
+FROM spans WHERE "until" IS NULL
+"""
 
 
 @dataclass(frozen=True)
 class Carried:
     """The players in a page: those with `min_games` games or more, `left_out` others.
 
-    Each is a list: name, games, wins, draws, losses, opponents, growth, first period number, then arrays over the
+    Each is a list: name, games, wins, draws, losses, opponents, onward, first period number, then arrays over the
     rows: period numbers after the first (0 when each follows the other), means, sds, games, and draw margins or 0. Sds
-    are 0 where the system has none (`has_sd`). After the last row the variance grows by `growth` a period, as
-    `ttt_cli.fitted.later_on` has it; `later` are the largest sd, the prior's sd and its mean, None where there is none.
+    are 0 where the system has none (`has_sd`). After the last row a skill goes on as `ttt_cli.fitted.later_on` has it:
+    `onward` is the rise of the variance in a period or, with careers, a list of that, the growth left, the periods to
+    the decline, and the early haste left; `later` are the largest sd, the prior's sd and its mean, None where there is
+    none, and the decline in a period and the periods of growth and of early haste.
     """
 
     players: list[list[Any]]
@@ -63,11 +71,16 @@ def carried_players(run: Run, budget: int = BUDGET) -> Carried:
     sql = _ROWS.format(kept=_KEPT, margin="draw_margin" if margin else "NULL")
     rows = run.stream(sql, [min_games])[1]
     scale = run.scale
-    players = [_packed(list(group), scale.slope) for _, group in groupby(rows, key=itemgetter(0))]
+    ((known, careers),) = run.query(_HAS)[1]
+    players = [
+        _packed(list(group), scale.slope, careers=careers) for _, group in groupby(rows, key=itemgetter(0))
+    ]
     everyone = sum(count for _, count, _ in sizes)
-    ((known,),) = run.query("SELECT count(sd) > 0 FROM spans")[1]
-    most, prior, centre = run.query(_LATER)[1][0]
-    later = (_shown(most, scale.slope), _shown(prior, scale.slope), _shown(centre, scale.slope, scale.shift))
+    most, prior, centre, decline, *periods = run.query(_LATER)[1][0]
+    later = (
+        *(_shown(most, scale.slope), _shown(prior, scale.slope), _shown(centre, scale.slope, scale.shift)),
+        *(_shown(decline, scale.slope), *periods),
+    )
     return Carried(players, min_games, everyone - len(players), bool(known), later)
 
 
@@ -87,14 +100,15 @@ def _threshold(sizes: Sequence[tuple[Any, ...]], row_bytes: int, budget: int) ->
     return float(least)
 
 
-def _packed(rows: list[tuple[Any, ...]], slope: float) -> list[Any]:
-    name, *record, growth, start = rows[0][:8]
+def _packed(rows: list[tuple[Any, ...]], slope: float, *, careers: bool) -> list[Any]:
+    name, *record, (rise, growth, after, early), start = rows[0][:8]
+    onward = [float(f"{value:.4g}") for value in (rise * slope**2, growth * slope, after, early)]
     numbers, means, sds, games, margins = list(zip(*rows, strict=True))[7:]
     offsets = [number - start for number in numbers]
     return [
         name,
         *map(short, record),
-        float(f"{growth * slope**2:.4g}"),
+        onward if careers else onward[0],
         start,
         0 if offsets == list(range(len(rows))) else offsets,
         *(list(map(short, column)) for column in (means, sds, games)),

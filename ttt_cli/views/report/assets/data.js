@@ -5,12 +5,12 @@ const LETTERS = { ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", æ: "ae", œ: "o
 const fold = (text) => text.toLowerCase().normalize("NFKD").replace(/[\p{M}'’‘`´]/gu, "")
   .replace(/[øłđðþæœıß]/g, (letter) => LETTERS[letter]).replace(/[^\p{L}\p{N}]+/gu, " ").trim();
 
-const players = D.players.map(([name, games, wins, draws, losses, opponents, growth, start, offsets, mean, sd, played, margin], id) => {
+const players = D.players.map(([name, games, wins, draws, losses, opponents, rates, start, offsets, mean, sd, played, margin], id) => {
   const first = start - D.base;
   const at = mean.map((_, i) => first + (offsets ? offsets[i] : i));
   let last = first;
   const latest = at.map((t, i) => (played[i] > 0 ? (last = t) : last));
-  return { id, name, folded: fold(name), games, wins, draws, losses, opponents, growth, at, mean, sd, played, latest, margin: margin || null };
+  return { id, name, folded: fold(name), games, wins, draws, losses, opponents, rates: [rates].flat(), at, mean, sd, played, latest, margin: margin || null };
 });
 
 /** The row of a player's history that holds in period t, -1 outside the first to the last. */
@@ -28,7 +28,7 @@ function rowAt(player, t) {
 
 const yearOf = (t) => D.years[0] + t * D.years[1];
 
-const [MOST, PRIOR_SD, PRIOR_MEAN] = D.later;
+const [MOST, PRIOR_SD, PRIOR_MEAN, DECLINE, GROWTH_PERIODS, EARLY_PERIODS] = D.later;
 
 /** A player's skill in period t, for which row i is the last: on the way to the next row, or after the last game. */
 function skillAt(player, i, t) {
@@ -36,7 +36,7 @@ function skillAt(player, i, t) {
   const ahead = t - player.at[i];
   if (ahead === 0) return { player, i, t, mean, sd };
   if (i + 1 < player.at.length) return { player, i, t, ...between(player, i, ahead / (player.at[i + 1] - player.at[i])) };
-  return { player, i, t, ...(D.hasSd ? onward(mean, sd, ahead, player.growth) : { mean, sd }) };
+  return { player, i, t, ...(D.hasSd ? onward(mean, sd, ahead, ...player.rates) : { mean, sd }) };
 }
 
 /** After a share of the way to the next row: straight on, but a filter does not yet know of games there. */
@@ -45,14 +45,16 @@ function between({ mean, sd }, i, share) {
   return { mean: mean[i] + share * (mean[i + 1] - mean[i]), sd: sd[i] + share * (sd[i + 1] - sd[i]) };
 }
 
-/** So many periods after the last game. */
-function onward(mean, sd, ahead, growth) {
+/** So many periods after the last game, with what is left of a career there. */
+function onward(mean, sd, ahead, rise, growth = 0, declineAfter = 0, early = 0) {
+  const change = growth * (1 - Math.exp(-ahead / GROWTH_PERIODS)) - DECLINE * Math.max(ahead - declineAfter, 0);
+  const passed = ahead + early * EARLY_PERIODS * (1 - Math.exp(-ahead / EARLY_PERIODS));
   const known = PRIOR_SD === null ? 0 : PRIOR_SD ** -2;
   const told = sd ** -2 - known;
-  const fading = 1 + told * ahead * growth;
+  const fading = 1 + told * passed * rise;
   const precision = known + told / fading;
   return {
-    mean: PRIOR_MEAN === null ? mean : PRIOR_MEAN + (mean - PRIOR_MEAN) / (fading * sd * sd * precision),
+    mean: PRIOR_MEAN === null ? mean + change : PRIOR_MEAN + (mean - PRIOR_MEAN) / (fading * sd * sd * precision),
     sd: Math.min(precision ** -0.5, MOST ?? Infinity),
   };
 }

@@ -1,0 +1,61 @@
+"""Careers: skills rise after a player's debut, fall late, and walk faster at first, alike for all players.
+
+Differences of what players do from what all do stay a Gaussian random walk (docs/models/careers.md).
+"""
+
+import numpy as np
+
+from ttt_cli.arrays import Array
+from ttt_cli.histories import Curve
+from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.periods import STEPS_PER_YEAR
+from ttt_cli.timeline import Timeline
+
+
+class Career(RandomWalk):
+    """A random walk along a `Curve`: a step has mean D(a') - D(a) and variance drift^2 (A(a') - A(a)).
+
+    a and a' are the years from the player's first period to the node before and to the node.
+    """
+
+    def __init__(self, timeline: Timeline, origin: float, sd: float, drift: float, career: Curve) -> None:
+        super().__init__(timeline, origin, sd, drift)
+        self._career, self._tau, age = career, drift, ages(timeline)
+        self.curve = career.after(age)
+        self._before = age - self._years
+        self._rest = career.after(self._before)
+
+    def steps(self) -> tuple[Array, Array]:
+        """Those of the curve; the first as of any walk."""
+        variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * self._rest.clock(self._years))
+        return self._rest.change(self._years), variance
+
+    def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
+        """In the parameters of the curve, too."""
+        first, years, after = self._previous < 0, self._years, self._before + self._years
+        _, growth_years, decline, begins, early, early_years = self._career
+        grown, rest = -np.expm1(-years / growth_years), self._rest
+        slower = (self._before * grown - years * (1.0 - grown)) / growth_years**2
+        passed, young = -np.expm1(-years / early_years), np.exp(-self._before / early_years)
+        longer = young * (passed + (self._before * passed - years * (1.0 - passed)) / early_years)
+        declining = np.maximum(after - begins, 0.0) - np.maximum(self._before - begins, 0.0)
+        began = (after > begins) & (self._before <= begins)
+        by_clock = np.where(first, 0.0, self._tau**2 * by_variance)
+        return super().gradient(by_mean, by_variance) | {
+            "tau": 2.0 * self._tau * float(rest.clock(years) @ by_variance),
+            "growth": float(np.exp(-self._before / growth_years) * grown @ by_mean),
+            "growth_years": float(rest.growth * slower @ by_mean),
+            "decline": -float(declining @ by_mean),
+            "decline_after": float(decline * began @ by_mean),
+            "early": float(early_years * young * passed @ by_clock),
+            "early_years": float(early * longer @ by_clock),
+        }
+
+
+def ages(timeline: Timeline) -> Array:
+    """Years since the player's first period, (nodes,)."""
+    first = np.zeros(len(timeline.players), np.int64)
+    debut = timeline.previous < 0
+    first[timeline.node_player[debut]] = timeline.node_period[debut]
+    years: Array = (timeline.node_period - first[timeline.node_player]) / STEPS_PER_YEAR[timeline.period]
+    return years
