@@ -115,7 +115,7 @@ def test_joint_means_are_those_of_a_dense_gaussian(timeline, threads, monkeypatc
     made = []
     monkeypatch.setattr(ttt, "Inference", lambda *given: made.append(Inference(*given)) or made[-1])
     params = Params(**GIVEN)
-    solver = SolverConfig(tol=1e-9, threads=threads)
+    solver = SolverConfig(tol=1e-9, threads=threads, posterior="factorised")
     fit = ttt.fit(timeline, params, solver)
     assert fit.status.converged
     mean, covariance = dense_prior(timeline, params)

@@ -82,7 +82,7 @@ class SolverConfig(Section):
         default=None, ge=1, description="threads at most; null: one per processor. Results agree within tol"
     )
     posterior: Literal["auto", "joint", "factorised"] = Field(
-        default="factorised",
+        default="auto",
         description="of ttt and ttt-d: joint, of all players together; factorised, of each as if the others were "
         "independent, as in the paper; auto: joint where that takes seconds",
     )

@@ -129,9 +129,38 @@ def test_a_flat_direction_has_no_standard_errors():
     assert found.point.value == pytest.approx(-1000.0, abs=1e-3)
 
 
-def test_the_bottom_of_a_valley_is_no_top():
+def test_a_gentle_slope_that_is_curved_upwards_is_left_by_a_leap():
+    """Far outside of a bell the steep coordinate is at its top long before the other has moved."""
+
+    def bell(at):
+        x, y = at
+        height = 8.0 * math.exp(-0.5 * y * y)
+        slope = np.array([-50.0 * x - 0.2 * x**3, -y * height])
+        return Point(at, -25.0 * x * x - 0.05 * x**4 + height - 700.0, slope)
+
+    found = maximise(bell, np.array([1.0, -4.2]), -FAR, FAR)
+    assert found.reached
+    assert found.point.at == pytest.approx([0.0, 0.0], abs=0.02)
+    assert np.sqrt(np.diag(found.covariance)) == pytest.approx([0.02**0.5, 0.125**0.5], rel=0.01)
+
+
+def test_the_bottom_of_a_valley_is_left_for_its_rim():
     function, _ = hill(np.zeros(2), -CURVATURE)
     found = maximise(function, np.zeros(2), -FAR, FAR)
+    assert found.reached
+    assert np.abs(found.point.at).tolist() == [50.0, 50.0]
+    assert np.isnan(found.covariance).all()
+
+
+def test_a_valley_whose_rim_has_no_value_has_no_top():
+    function, _ = hill(np.zeros(2), -CURVATURE)
+
+    def within(at):
+        if np.abs(at).max() > 0.1:
+            raise Undefined
+        return function(at)
+
+    found = maximise(within, np.zeros(2), -FAR, FAR)
     assert not found.reached
     assert np.isnan(found.covariance).all()
 

@@ -254,7 +254,7 @@ def test_every_fit_is_told_with_its_evidence_and_parameters(run: Run) -> None:
 
 
 def test_real_games_are_tuned_at_a_few_sweeps_a_point(data: Path) -> None:
-    run = fit(read_games(data / "historical_pre1942.csv.gz"))
+    run = fit(read_games(data / "historical_pre1942.csv.gz"), posterior="factorised")
     found = tune(run)
     assert found.converged
     assert found.sweeps < 6 * found.evaluations
@@ -262,5 +262,5 @@ def test_real_games_are_tuned_at_a_few_sweeps_a_point(data: Path) -> None:
     for key in ("beta", "tau"):
         for sign in (-1, 1):
             moved = {**found.config.model.params, key: value(found, key) + sign * error(found, key)}
-            lower = fit(run.stored_games(), **moved).meta.log_evidence
+            lower = fit(run.stored_games(), posterior="factorised", **moved).meta.log_evidence
             assert 0.4 < found.log_evidence - lower < 1.5  # half a nat or more: the other parameter stays

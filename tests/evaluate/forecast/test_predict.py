@@ -25,7 +25,7 @@ from ttt_cli.inference.params import ExpectedParams
 from ttt_cli.systems import registry
 from ttt_cli.timeline import Timeline, build_timeline
 
-SOLVER = SolverConfig(tol=1e-6)
+SOLVER = SolverConfig(tol=1e-6, posterior="factorised")
 NAMES = list("abcde")
 
 

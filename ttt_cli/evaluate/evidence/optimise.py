@@ -15,6 +15,7 @@ GAIN: Final = 1e-3  # a smaller gain ends the search
 FIRST_STEP: Final = 0.3  # the longest that the first step may be in a coordinate
 SHORTEST: Final = 1e-3  # reach below which undefined points are in the way for good
 DIFFERENCE: Final = 0.02  # step of the differences that give the curvature
+LEAP: Final = 0.5  # the first step off a slope that is curved upwards
 CORRECTIONS: Final = 3  # Newton steps at most, after the search
 CLOSE: Final = 0.02  # standard errors from the maximum within which nothing is left to gain
 REACHED: Final = 0.1  # standard errors from the maximum within which it counts as reached
@@ -59,7 +60,7 @@ def maximise(function: Callable[[Array], Point], begin: Array, low: Array, high:
     """Maximise from `begin` on between the bounds, by L-BFGS-B and Newton steps.
 
     Where the function raises Undefined, the search begins again at the best point so far with half that reach, and goes
-    further again where that succeeds.
+    further again where that succeeds. Where it ends on a slope that is curved upwards, it leaps on and begins again.
     """
     unknown = np.full((len(begin), len(begin)), math.nan)
     try:
@@ -68,18 +69,27 @@ def maximise(function: Callable[[Array], Point], begin: Array, low: Array, high:
         nowhere = Point(begin, -math.inf, np.full(len(begin), math.nan))
         return Optimum(nowhere, nowhere, False, np.zeros(len(begin), np.int8), unknown, None)
     search = _Maximiser(function, start, low, high)
-    reached, distance = search.ascend(), None
-    side = search.side()
-    free = np.flatnonzero(side == 0)
-    covariance = unknown
-    if len(free) and (curvature := search.curvature(free)) is not None:
+    while True:
+        before, ended = search.best.value, search.ascend()
+        reached, distance, covariance = ended, None, unknown.copy()
+        side = search.side()
+        free = np.flatnonzero(side == 0)
+        curvature = search.curvature(free) if len(free) else None
+        if curvature is None:
+            break
         lowest = float(np.linalg.eigvalsh(curvature)[0])
-        reached = reached and lowest > -GAIN
+        upwards = lowest <= -GAIN
         if lowest > 0.0:
             inverse = np.linalg.inv(curvature).astype(np.float64)
             distance = search.correct(free, inverse)
             reached = distance < REACHED
             covariance[np.ix_(free, free)] = inverse
+        elif upwards:
+            reached = False
+        if reached or not ended:
+            break
+        if not (search.leap(free, curvature) if upwards else search.best.value > before + GAIN):
+            break
     return Optimum(start, search.best, reached, side, covariance, distance)
 
 
@@ -174,6 +184,19 @@ class _Maximiser:
             rows.append((ends[0].gradient[free] - ends[1].gradient[free]) / (ends[1].at[i] - ends[0].at[i]))
         found = np.array(rows)
         return np.asarray(0.5 * (found + found.T))
+
+    def leap(self, free: NDArray[np.intp], curvature: Array) -> bool:
+        """Go the way along which the function is curved upwards most, twice as far while that gains; whether it did."""
+        begin = self.best
+        way = np.zeros(len(begin.at))
+        way[free] = np.linalg.eigh(curvature)[1][:, 0]
+        way *= math.copysign(LEAP, way @ begin.gradient)
+        try:
+            while self._evaluate_within(self.best.at + way) is self.best:
+                way *= 2.0
+        except Undefined:
+            pass
+        return self.best.value > begin.value + GAIN
 
     def correct(self, free: NDArray[np.intp], inverse: Array) -> float:
         """Newton steps from the best point with that curvature; returns the distance left, standard errors."""

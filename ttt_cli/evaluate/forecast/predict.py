@@ -172,10 +172,11 @@ class Forecaster:
 
     def __post_init__(self) -> None:
         self._traits = self.model.TRAITS
-        kind = self.solver.posterior.replace(
-            "auto", "factorised"
-        )  # predictions hardly change, and fits are many
-        self._loose = self.solver.model_copy(update={"tol": LOOSER * self.solver.tol, "posterior": kind})
+        loose = {
+            "tol": LOOSER * self.solver.tol,
+            "posterior": "factorised",
+        }  # predictions hardly change by it
+        self._loose = self.solver.model_copy(update=loose)
 
     def predict(self, step: int, stop: int) -> Array:
         """Probabilities (games, 3) of the games of the periods from `step` to before `stop`."""

@@ -67,10 +67,15 @@ class JointInference:
     def solve(
         self, solver: SolverConfig, on_sweep: OnSweep | None, trace: tuple[tuple[float, float], ...]
     ) -> tuple[Status, tuple[tuple[float, float], ...]]:
-        """Update until means and sds stand still to `solver.tol`; the status and `trace` with a row more per round."""
+        """Update until means and sds stand still to `solver.tol`; the status and `trace` with a row more per round.
+
+        The sweeps of factorised propagation before it count among `solver.max_sweeps`.
+        """
         least = ROUNDING * math.sqrt(self._chains.variance.max(initial=0.0))
         rows, damping, skipped, remaining = list(trace), Damping(least), 0, math.inf
-        while len(rows) - len(trace) < solver.max_sweeps:
+        if len(rows) >= solver.max_sweeps:
+            self.believe()
+        while len(rows) < solver.max_sweeps:
             before = self.beliefs
             self.believe()
             remaining = damping.after(self.beliefs - before)
