@@ -73,8 +73,6 @@ class JointInference:
         """
         least = ROUNDING * math.sqrt(self._chains.variance.max(initial=0.0))
         rows, damping, skipped, remaining = list(trace), Damping(least), 0, math.inf
-        if len(rows) >= solver.max_sweeps:
-            self.believe()
         while len(rows) < solver.max_sweeps:
             before = self.beliefs
             self.believe()

@@ -1,7 +1,7 @@
 """Which posterior a fit of Gaussian systems ends with: that of factorised expectation propagation, or a joint one."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -81,10 +81,12 @@ def infer(
         links = links_of(inference, inference.sites.link, inference.sites.positivity)
         return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, notes, links)
     joint = JointInference(inference, shape, sites)
-    if kind == "joint":
+    if kind == "joint" and len(trace) < solver.max_sweeps:
         status, trace = joint.solve(solver, on_sweep, trace)
     else:
         joint.believe()
+        if kind == "joint":
+            status = replace(status, converged=False, remaining_error=math.inf)
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = notes_of(joint.deviations) if notes_of else ()
     state, links = inference.state | joint.state, links_of(inference, joint.links, joint.positivity)
