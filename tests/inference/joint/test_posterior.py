@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.builders import fit_rows, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.joint import posterior
+from ttt_cli.inference.joint import posterior, sampled
 from ttt_cli.inference.joint.sampled import SAMPLES
 from ttt_cli.sparse import factor
 
@@ -25,20 +25,33 @@ def test_sds_by_samples_are_the_exact_ones(model, monkeypatch):
     monkeypatch.setattr(posterior, "ROUNDS", 1e12)
     exact = fitted("auto", model)
     monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
-    sampled = fitted("joint", model)
+    monkeypatch.setattr(sampled, "SAMPLED", 1.0)
+    found = fitted("joint", model)
     apart = fitted("factorised", model)
-    assert (exact.posterior, sampled.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")
+    assert (exact.posterior, found.posterior, apart.posterior) == ("joint sds", "joint sds", "factorised")
     for name, chain in exact.chains.items():
-        other = sampled.chains[name]
+        other = found.chains[name]
         assert other.mean == pytest.approx(chain.mean, abs=1e-2)
         assert np.abs(np.log(other.sd / chain.sd)).max() < 4 / np.sqrt(2 * SAMPLES)
         assert np.abs(other.covariance - chain.covariance).max() < 0.3 * (chain.sd**2).max()
     assert (exact.sd > apart.sd).all()
-    assert sampled.links.precision == pytest.approx(exact.links.precision, rel=1e-12)
+    assert found.links.precision == pytest.approx(exact.links.precision, rel=1e-12)
     assert apart.links is None
-    assert sampled.log_evidence == exact.log_evidence == apart.log_evidence
-    (note,) = sampled.notes
+    assert found.log_evidence == exact.log_evidence == apart.log_evidence
+    (note,) = found.notes
     assert note.startswith("sds are those of the joint posterior by 100 samples: standard error ")
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_what_samples_tell_worst_is_solved_for(model, monkeypatch):
+    """Here that is nearly everything: the circle is small, so a level is far less certain than a difference."""
+    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    exact = fitted("auto", model)
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    chain, other = exact.chains["skill"], fitted("joint", model).chains["skill"]
+    close = np.abs(np.log(other.sd / chain.sd)) < 2e-4
+    assert close.mean() > 0.9
+    assert np.abs((other.covariance - chain.covariance) / chain.sd**2)[close].max() < 1e-3
 
 
 def test_auto_is_joint_for_few_games_and_factorised_for_too_many(monkeypatch):

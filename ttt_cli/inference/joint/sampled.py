@@ -2,7 +2,8 @@
 
 A sample x of N(0, A^-1) is one of the chains alone, moved by what sites, each with noise of its own, say against it
 (Papandreou and Yuille 2010). Given all others a chain has covariance M^-1, M being A without the couplings between
-players, and mean u = M^-1 (M - A) x; so Var = M^-1 + Var(u), of which only the second part is sampled.
+players, and mean u = M^-1 (M - A) x; so Var = M^-1 + Var(u), of which only the second part is sampled. Where that is
+much of it, as in groups that few games tie to the others, variances are solved for.
 """
 
 from dataclasses import replace
@@ -16,13 +17,14 @@ from ttt_cli.inference.ep.inference import Inference
 
 SAMPLES: Final = 100
 SEED: Final = 20070
-EXACT: Final = 1e-2  # of a sample, in its energy norm
+EXACT: Final = 1e-2  # of a sample or a solution, in its energy norm
+SAMPLED: Final = 0.3  # of a variance, of which more is solved for, for as many variables as there are samples
 
 
 def sampled_histories(inference: Inference, samples: int = SAMPLES) -> tuple[dict[str, Chain], float]:
     """The histories of a fit with sds of the joint Gaussian of its sites, and the standard error of these, relative.
 
-    The error is the root mean square over all nodes.
+    The error is the root mean square over all nodes that are sampled.
     """
     from ttt_cli.kernels.joint import sampling
 
@@ -43,12 +45,18 @@ def sampled_histories(inference: Inference, samples: int = SAMPLES) -> tuple[dic
         x += inference.joint_solution(right, EXACT)
         u, alone, alone_shared = inference.chain_solution(x)
         moved += u * u
-        shared += np.where(previous < 0, 0.0, u * u[previous])
+        shared += u * u[previous]
     found = alone + moved / samples
-    error = np.sqrt(np.mean((moved / samples / found) ** 2) / (2.0 * samples))
-    parts = np.split(
-        np.array([np.sqrt(found), alone_shared + shared / samples]), len(inference.priors), axis=1
-    )
+    share, shared = 1.0 - alone / found, alone_shared + shared / samples
+    vague = np.argsort(-share, kind="stable")[:samples]
+    for node in vague[share[vague] > SAMPLED]:
+        unit = np.zeros(len(previous))
+        unit[node] = 1.0
+        solved = inference.joint_solution(unit, EXACT)
+        found[node], shared[node], share[node] = solved[node], solved[previous[node]], 0.0
+    shared[previous < 0] = 0.0
+    error = np.sqrt(np.mean(share**2) / (2.0 * samples))
+    parts = np.split(np.array([np.sqrt(found), shared]), len(inference.priors), axis=1)
     chains = inference.histories().items()
     return {
         name: replace(chain, sd=sd, covariance=covariance)
