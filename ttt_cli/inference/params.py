@@ -5,7 +5,9 @@ Points and years throughout. Greek names of the literature are accepted as alias
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, Field
 
@@ -79,8 +81,17 @@ DrawProbability = Annotated[
 ]
 
 
-# Parameters that count only where another is not 0.
-TIMES_OF: Final = {"growth_years": "growth", "decline_after": "decline", "early_years": "early"}
+# Parameters that at 0 are off, and those that count only with them.
+SWITCHES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"growth": ("growth_years",), "decline": ("decline_after",), "early": ("early_years",)}
+)
+
+
+def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's parameters as far as they count: what is not given, or off, is left out."""
+    off = {key: others for key, others in SWITCHES.items() if params.get(key) == 0}
+    idle = {*off, *(key for others in off.values() for key in others)}
+    return {key: value for key, value in params.items() if value is not None and key not in idle}
 
 
 class PlayParams(Params):

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError, nearest
-from ttt_cli.inference.params import TIMES_OF, Params
+from ttt_cli.inference.params import SWITCHES, Params, in_use
 from ttt_cli.inference.traits import Range
 from ttt_cli.systems.resolve import Resolved, numeric_params
 
@@ -86,7 +86,7 @@ def free_coordinates(
     held = {key for key in options if getattr(params, key) is None and key not in freed}
     held |= {"draw_probability"} if "draw_margin" in options else set()
     held |= {"prior_sd"} if "beta" in options else set()
-    held |= {key for key, of in TIMES_OF.items() if not values.get(of)}
+    held |= values.keys() - in_use(values).keys()
     found = []
     for key, (low, high) in options.items():
         value = values.get(key)
@@ -143,10 +143,12 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
     ):
         message = "draw_probability counts only while draw_margin is auto"
         raise _refused(spec, message, "tune draw_margin, or set it to auto with -s model.draw_margin=auto")
-    for key in keys:
-        of = TIMES_OF.get(key)
-        if of and of not in keys and not getattr(params, of):
-            raise _refused(spec, f"{key} counts only while {of} is not 0", f"tune {of} too, or set it")
+    for switch, others in SWITCHES.items():
+        idle = [key for key in keys if key in others and switch not in keys and not getattr(params, switch)]
+        if idle:
+            raise _refused(
+                spec, f"{idle[0]} counts only while {switch} is not 0", f"tune {switch} too, or set it"
+            )
     _refuse_free_scale(spec, keys, resolved)
     return tuple(keys)
 

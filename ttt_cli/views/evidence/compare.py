@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
 from ttt_cli.evaluate.forecast.results import By, Results, SystemScores
+from ttt_cli.inference.params import in_use
 from ttt_cli.views.rows import Rows
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")
@@ -176,8 +177,8 @@ def _parameters(entry: Entry) -> str:
     """The model's parameters as `KEY=VALUE`, null ones left out."""
     from ttt_cli.config.render import flow
 
-    given = entry.system.params.model_dump()
-    return " ".join(f"{key}={flow(value)}" for key, value in given.items() if value is not None)
+    given = in_use(entry.system.params.model_dump())
+    return " ".join(f"{key}={flow(value)}" for key, value in given.items())
 
 
 def _whole(games: float) -> float | int:

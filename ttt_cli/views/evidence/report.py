@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.inference.params import in_use
 from ttt_cli.views.ingest.summary import shown_notes
 from ttt_cli.views.rows import Rows
 
@@ -83,7 +84,7 @@ def evidence_report(meta: RunMeta) -> Rows:
     }
     if meta.posterior:
         facts["posterior"] = meta.posterior
-    facts.update((key, value) for key, value in meta.params.items() if value is not None)
+    facts.update(in_use(meta.params))
     lacks = () if has_evidence(meta) else (f"{meta.model} has no evidence; {SCORED}",)
     title = (meta.describe(), *lacks, *shown_notes(meta.notes))
     return Rows(tuple(facts), [tuple(facts.values())], title, DECIMALS, single=True)

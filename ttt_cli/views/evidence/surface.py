@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ttt_cli.errors import ConfigError
+from ttt_cli.inference.params import in_use
 from ttt_cli.views.evidence.report import DECIMALS, SCORED, has_evidence, known
 from ttt_cli.views.rows import Rows
 
@@ -113,11 +114,8 @@ def surface_rows(surface: Surface) -> Rows:
     `best` is true in one row.
     """
     points, best = surface.points, surface.best
-    others = [
-        key
-        for key in next(iter(points.values())).params
-        if key not in surface.keys and any(point.params.get(key) is not None for point in points.values())
-    ]
+    used = dict.fromkeys(key for point in points.values() for key in in_use(point.params))
+    others = [key for key in used if key not in surface.keys]
     fixed = {key for key in others if len({point.params.get(key) for point in points.values()}) == 1}
     rows = [
         (

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ttt_cli.inference.params import in_use
 from ttt_cli.reading.batches import DUPLICATE, ENGINE, OF_COLUMNS, TEAM
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def found_lines(meta: RunMeta, *, everything: bool = False) -> Iterator[str]:
     per = f"{meta.nodes:,} player-{meta.period}s"
     yield f"{_count(meta.players, 'player')}, {_count(meta.games, 'game')}, {span}, {per}, {draws}"
     yield f"{meta.model}: " + ", ".join(
-        f"{key} {_short(value)}" for key, value in meta.params.items() if value is not None
+        f"{key} {_short(value)}" for key, value in in_use(meta.params).items()
     )
     gain = f" ({meta.log_evidence / meta.weight:.5f} a game)" if meta.weight else ""
     yield (

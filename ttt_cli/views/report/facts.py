@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from ttt_cli.inference.params import in_use
 from ttt_cli.reading.places import place_text
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
 
@@ -64,7 +65,7 @@ def evidence_section(meta: RunMeta) -> str:
         *([("posterior", meta.posterior)] if meta.posterior else ()),
         ("updates left out", f"{meta.skipped_sites:,}"),
     ]
-    params = [(key, _value(value)) for key, value in meta.params.items() if value is not None]
+    params = [(key, _value(value)) for key, value in in_use(meta.params).items()]
     config = escape(json.dumps(meta.config, indent=2, ensure_ascii=False))
     return (
         _table("Evidence", ("what", "value"), report)
