@@ -17,6 +17,7 @@ CASES = [
                "draw_margin_tau": 15}),
     ("trueskill", {"beta": 300, "tau": 70}),
     ("trueskill", {"beta": 300, "tau": 70, "draw_margin": 110, "white_advantage": 25}),
+    ("trueskill", {"beta": 300, "tau": 70, "growth": 150, "decline": 9, "decline_after": 3.5, "early": 2}),
 ]  # fmt: skip
 
 

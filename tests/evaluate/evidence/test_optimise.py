@@ -122,7 +122,7 @@ def test_nothing_is_found_where_the_search_begins_nowhere():
 
 
 def test_a_flat_direction_has_no_standard_errors():
-    function, _ = hill(np.zeros(2), np.array([[900.0, 0.0], [0.0, 0.0]]))
+    function, _ = hill(np.zeros(2), np.array([[900.0, 900.0], [900.0, 900.0]]))
     found = maximise(function, np.array([1.0, 1.0]), -FAR, FAR)
     assert np.isnan(found.covariance).all()
     assert found.distance is None
@@ -191,3 +191,14 @@ def test_noise_below_the_gain_does_no_harm(scale, shift):
     assert found.reached
     assert found.distance < module.REACHED
     assert len(seen) < 60
+
+
+def test_what_changes_nothing_is_flat_and_does_not_cost_the_others_their_errors():
+    def function(at):
+        return Point(at, -0.5 * (at[0] - 1.0) ** 2, np.array([1.0 - at[0], 0.0]))
+
+    found = maximise(function, np.zeros(2), -FAR, FAR)
+    assert found.reached
+    assert found.flat.tolist() == [False, True]
+    assert found.covariance[0, 0] == pytest.approx(1.0)
+    assert np.isnan(found.covariance[1]).all()

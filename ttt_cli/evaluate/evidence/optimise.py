@@ -18,6 +18,9 @@ DIFFERENCE: Final = 0.02  # step of the differences that give the curvature
 LEAP: Final = 0.5  # the first step off a slope that is curved upwards
 CORRECTIONS: Final = 3  # Newton steps at most, after the search
 CLOSE: Final = 0.02  # standard errors from the maximum within which nothing is left to gain
+FLAT: Final = (
+    1e-6  # second derivatives below this are none: a standard error would be beyond a thousand units
+)
 REACHED: Final = 0.1  # standard errors from the maximum within which it counts as reached
 _EDGE: Final = 1e-9
 
@@ -44,8 +47,9 @@ class Optimum:
     """Where a search from `start` ended; both values are -inf when there is none where it began.
 
     `side`: per coordinate -1 at its lower bound, 1 at its upper one, else 0. `covariance` is the inverse of the
-    negative curvature, shape (coordinates, coordinates), NaN for coordinates at bounds and wherever the
-    function is not concave. `distance`: from `point` to the maximum, standard errors; None without curvature.
+    negative curvature, shape (coordinates, coordinates), NaN for coordinates at bounds, for those that are `flat`, that
+    is without any curvature, and wherever the function is not concave. `distance`: from `point` to the maximum,
+    standard errors; None without curvature.
     """
 
     start: Point
@@ -54,6 +58,7 @@ class Optimum:
     side: NDArray[np.int8]
     covariance: Array
     distance: float | None
+    flat: NDArray[np.bool_]
 
 
 def maximise(function: Callable[[Array], Point], begin: Array, low: Array, high: Array) -> Optimum:
@@ -67,19 +72,22 @@ def maximise(function: Callable[[Array], Point], begin: Array, low: Array, high:
         start = function(begin)
     except Undefined:
         nowhere = Point(begin, -math.inf, np.full(len(begin), math.nan))
-        return Optimum(nowhere, nowhere, False, np.zeros(len(begin), np.int8), unknown, None)
+        side, flat = np.zeros(len(begin), np.int8), np.zeros(len(begin), np.bool_)
+        return Optimum(nowhere, nowhere, False, side, unknown, None, flat)
     search = _Maximiser(function, start, low, high)
     while True:
         before, ended = search.best.value, search.ascend()
         reached, distance, covariance = ended, None, unknown.copy()
-        side = search.side()
+        side, flat = search.side(), np.zeros(len(begin), np.bool_)
         free = np.flatnonzero(side == 0)
         curvature = search.curvature(free) if len(free) else None
         if curvature is None:
             break
-        lowest = float(np.linalg.eigvalsh(curvature)[0])
+        curved = (np.abs(np.diag(curvature)) > FLAT) | (np.abs(curvature).max(axis=1) > GAIN)
+        flat[free], free, curvature = ~curved, free[curved], curvature[np.ix_(curved, curved)]
+        lowest = float(np.linalg.eigvalsh(curvature).min(initial=math.inf))
         upwards = lowest <= -GAIN
-        if lowest > 0.0:
+        if len(free) and lowest > 0.0:
             inverse = np.linalg.inv(curvature).astype(np.float64)
             distance = search.correct(free, inverse)
             reached = distance < REACHED
@@ -90,7 +98,7 @@ def maximise(function: Callable[[Array], Point], begin: Array, low: Array, high:
             break
         if not (search.leap(free, curvature) if upwards else search.best.value > before + GAIN):
             break
-    return Optimum(start, search.best, reached, side, covariance, distance)
+    return Optimum(start, search.best, reached, side, covariance, distance, flat)
 
 
 class _Maximiser:

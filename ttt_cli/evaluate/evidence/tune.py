@@ -215,10 +215,14 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
         if not math.isclose(value, objective.configured[key], abs_tol=1e-6):
             yield f"the search began at {key} {value:g} instead of {objective.configured[key]:g}"
     values = objective.values(optimum.point.at)
-    for one, side, error in zip(objective.coordinates, optimum.side.tolist(), errors, strict=True):
-        if side:
+    for one, side, flat, error in zip(
+        objective.coordinates, optimum.side.tolist(), optimum.flat.tolist(), errors, strict=True
+    ):
+        if flat:
+            yield f"the games tell nothing of {one.key}: the evidence is the same whatever it is"
+        elif side:
             yield f"{one.key} stopped at its {_BOUNDS[side]} bound {values[one.key]:.4g}: no standard error"
         elif one.form == "log" and error > VAGUE:
             yield f"the games hardly determine {one.key}: its standard error is larger than itself"
-    if np.isnan(errors[optimum.side == 0]).any():
+    if np.isnan(errors[(optimum.side == 0) & ~optimum.flat]).any():
         yield "no standard errors: where the search ended the evidence is not curved downwards, or fits fail"
