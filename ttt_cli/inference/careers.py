@@ -6,7 +6,7 @@ Differences of what players do from what all do stay a Gaussian random walk (doc
 import numpy as np
 
 from ttt_cli.arrays import Array
-from ttt_cli.histories import Curve
+from ttt_cli.histories import STEADY, Curve
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
@@ -20,30 +20,33 @@ class Career(RandomWalk):
 
     def __init__(self, timeline: Timeline, origin: float, sd: float, drift: float, career: Curve) -> None:
         super().__init__(timeline, origin, sd, drift)
-        self._career, self._tau, age = career, drift, ages(timeline)
-        self.curve = career.after(age)
-        self._before = age - self._years
-        self._rest = career.after(self._before)
+        self._career, self._tau, self._timeline = career, drift, timeline
+        if career.growth or career.decline or career.early:
+            self.curve = career.after(ages(timeline))
 
     def steps(self) -> tuple[Array, Array]:
         """Those of the curve; the first as of any walk."""
-        variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * self._rest.clock(self._years))
-        return self._rest.change(self._years), variance
+        if self.curve is STEADY:
+            return super().steps()
+        rest = self._career.after(ages(self._timeline) - self._years)
+        variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * rest.clock(self._years))
+        return rest.change(self._years), variance
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
         """In the parameters of the curve, too."""
-        first, years, after = self._previous < 0, self._years, self._before + self._years
+        first, years, after = self._previous < 0, self._years, ages(self._timeline)
+        before = after - years
         _, growth_years, decline, begins, early, early_years = self._career
-        grown, rest = -np.expm1(-years / growth_years), self._rest
-        slower = (self._before * grown - years * (1.0 - grown)) / growth_years**2
-        passed, young = -np.expm1(-years / early_years), np.exp(-self._before / early_years)
-        longer = young * (passed + (self._before * passed - years * (1.0 - passed)) / early_years)
-        declining = np.maximum(after - begins, 0.0) - np.maximum(self._before - begins, 0.0)
-        began = (after > begins) & (self._before <= begins)
+        grown, rest = -np.expm1(-years / growth_years), self._career.after(before)
+        slower = (before * grown - years * (1.0 - grown)) / growth_years**2
+        passed, young = -np.expm1(-years / early_years), np.exp(-before / early_years)
+        longer = young * (passed + (before * passed - years * (1.0 - passed)) / early_years)
+        declining = np.maximum(after - begins, 0.0) - np.maximum(before - begins, 0.0)
+        began = (after > begins) & (before <= begins)
         by_clock = np.where(first, 0.0, self._tau**2 * by_variance)
         return super().gradient(by_mean, by_variance) | {
             "tau": 2.0 * self._tau * float(rest.clock(years) @ by_variance),
-            "growth": float(np.exp(-self._before / growth_years) * grown @ by_mean),
+            "growth": float(np.exp(-before / growth_years) * grown @ by_mean),
             "growth_years": float(rest.growth * slower @ by_mean),
             "decline": -float(declining @ by_mean),
             "decline_after": float(decline * began @ by_mean),
