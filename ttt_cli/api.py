@@ -32,6 +32,7 @@ from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline, build_timeline
 from ttt_cli.update import add_games, update_config
 from ttt_cli.views.rankings.eligible import eligible
+from ttt_cli.views.rankings.top import SEED, ranking
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -131,25 +132,32 @@ def update(
 
 
 def top(
-    run: Run | str | os.PathLike[str], at: str | None = None, number: int | None = 20, **limits: Any
+    run: Run | str | os.PathLike[str],
+    at: str | None = None,
+    number: int | None = 20,
+    *,
+    seed: int = SEED,
+    **limits: Any,
 ) -> DataFrame:
     """The best players of a period (None: the last) as `ttt top` has them: a pandas DataFrame.
 
-    `number` None: everyone. `limits`: `active`, `min_games`, `min_opponents`, `max_sd` or `everyone=True`
-    (`ttt_cli.views.rankings.eligible`). Raises LookupFailed when nobody is eligible.
+    `number` None: everyone. `seed`: of the samples of a joint posterior. `limits`: `active`, `min_games`,
+    `min_opponents`, `max_sd` or `everyone=True` (`ttt_cli.views.rankings.eligible`). Raises LookupFailed when nobody is
+    eligible.
     """
-    from ttt_cli.views.rankings.top import ranking
-
     opened = run if isinstance(run, Run) else open_run(run)
-    return _frame(ranking(opened, at, eligible(opened, **limits), number))
+    return _frame(ranking(opened, at, eligible(opened, **limits), number, seed))
 
 
-def leaders(run: Run | str | os.PathLike[str], **limits: Any) -> DataFrame:
-    """The number one of every period as `ttt top --leaders --each` has it: a pandas DataFrame. `limits` as in `top`."""
+def leaders(run: Run | str | os.PathLike[str], *, seed: int = SEED, **limits: Any) -> DataFrame:
+    """The number one of every period as `ttt top --leaders --each` has it: a pandas DataFrame.
+
+    `seed`, `limits` as in `top`.
+    """
     from ttt_cli.views.rankings.leaders import leader_rows
 
     opened = run if isinstance(run, Run) else open_run(run)
-    return _frame(leader_rows(opened, eligible(opened, **limits)))
+    return _frame(leader_rows(opened, eligible(opened, **limits), seed))
 
 
 def _frame(rows: Rows) -> DataFrame:

@@ -71,6 +71,7 @@ def test_json_and_table(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("--at", "1858", "--leaders"), ("--peak", "--leaders"), ("--each",), ("--peak", "--active", "1"),
         ("--active", "1", "--everyone"), ("--at", "1850"), ("-n", "-1"), ("--max-sd", "1"),
+        ("--peak", "--seed", "2"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked_exits_2(

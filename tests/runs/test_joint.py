@@ -13,10 +13,11 @@ from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
 from tests.support.joint_runs import JOINT, PLAY, ROWS, run_of
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import LookupFailed, RunError
+from ttt_cli.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import memory_run, open_run
 from ttt_cli.runs.store import write_run
+from ttt_cli.sparse import factor
 from ttt_cli.systems import ttt, ttt_d
 
 
@@ -163,17 +164,58 @@ def test_what_cannot_be_is_refused(tmp_path, evil):
         open_run(place).covariance([("a", "1850"), ("b", "1857")])
 
 
-def test_many_are_asked_in_parts(monkeypatch):
-    timeline, run = run_of()
-    nodes = nodes_of(timeline)
-    whole = run.covariance(nodes).to_numpy()
-    monkeypatch.setattr(joint, "AT_ONCE", 2)
-    assert run.covariance(nodes).to_numpy() == pytest.approx(whole, rel=1e-9, abs=1e-6)
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("tau", [0.0, 40.0])
+def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
+    """Skills at nodes, in periods without games, and after the last."""
+    _, run = run_of(model, tau=tau)
+    rows = run.query("SELECT player, period_number FROM skills_within(1850, 1896, NULL) ORDER BY ALL")[1][::4]
+    half = len(rows) // 2
+    rows = rows[: 2 * half]
+    skills, others, found = rows[:half], rows[half:], joint.JointSkills(run)
+    pairs = [list(pair) for pair in zip(skills, others, strict=True)]
+    whole, differences = found.covariance(rows), found.differences(skills, others)
+    groups = [matrix for pair in [*pairs, []] for matrix in found.within([pair])]
+    expected = whole.diagonal()[:half] - 2.0 * whole[:half, half:].diagonal() + whole.diagonal()[half:]
+    assert differences == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    monkeypatch.setattr(joint, "FEW", 1)
+    monkeypatch.setattr(joint, "AT_ONCE", 7)
+    assert found.covariance(rows) == pytest.approx(whole, rel=1e-9, abs=1e-6)
+    assert found.differences(skills, others) == pytest.approx(differences, rel=1e-9, abs=1e-6)
+    for group, few in zip(found.within([*pairs, []]), groups, strict=True):
+        assert group == pytest.approx(few, rel=1e-9, abs=1e-6)
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    assert joint.JointSkills(run).covariance(rows) == pytest.approx(whole, rel=1e-9, abs=1e-6)
+    with pytest.raises(ConfigError, match="skills need a factor of"):
+        joint.JointSkills(run).within(pairs)
 
 
-def test_skills_with_others_are_a_part_of_the_whole():
+def test_a_looser_solution_is_off_by_the_square_of_its_residual():
     _, run = run_of()
-    skills, others = [("a", 1855), ("b", 1857)], [("a", 1856), ("d", 1895), ("b", 1860)]
+    skills, found = [("a", 1855), ("b", 1857), ("d", 1895)], joint.JointSkills(run)
+    (exact,), (loose,) = found.within([skills]), found.within([skills], 1e-3)
+    scale = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
+    assert 0.0 < np.abs((loose - exact) / scale).max() < 1e-6
+
+
+def test_samples_of_many_are_those_of_their_covariance_matrix(monkeypatch):
+    """With two points of one bridge, which share its noise, and two after a player's last game."""
+    _, run = run_of()
+    skills = [("a", 1850), ("a", 1851), ("a", 1852), ("b", 1855), ("d", 1896), ("d", 1898), ("c", 1895)]
     found = joint.JointSkills(run)
-    whole = found.covariance(skills + others)
-    assert found.covariance(skills, others) == pytest.approx(whole[:2, 2:], rel=1e-9, abs=1e-6)
+    covariance, few = found.covariance(skills), found.samples(skills, 40_000, 4)
+    monkeypatch.setattr(joint, "MOST_TOGETHER", 3)
+    drawn = found.samples(skills, 40_000, 3)
+    sd = np.sqrt(covariance.diagonal())
+    assert np.cov(drawn.T) / np.outer(sd, sd) == pytest.approx(covariance / np.outer(sd, sd), abs=0.03)
+    assert np.abs((drawn.mean(axis=0) - few.mean(axis=0)) / sd).max() < 0.03
+    assert (drawn == found.samples(skills, 40_000, 3)).all()
+    assert not (drawn[:100] == found.samples(skills, 100, 4)).any()
+
+
+def test_samples_without_names_are_of_all_periods_with_games():
+    timeline, run = run_of(draw_margin=150.0)
+    drawn = run.samples(20_000, 2)
+    assert list(drawn.columns) == sorted(nodes_of(timeline))
+    covariance = run.covariance(list(drawn.columns)).to_numpy()
+    assert np.cov(drawn.to_numpy().T) == pytest.approx(covariance, abs=0.04 * covariance.max())

@@ -14,6 +14,7 @@ from ttt_cli.cli.options import Asked, asking_options, eligible_options
 @click.option("--leaders", is_flag=True, help="Instead, the number ones, one row per reign.")
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @click.option("-n", "--number", type=click.IntRange(min=0), default=20, help="So many; default 20, 0 all.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the samples that p_best is found by; default 1.")
 @eligible_options
 @asking_options
 def command(
@@ -24,39 +25,43 @@ def command(
     leaders: bool,
     each: bool,
     number: int,
+    seed: int | None,
     limits: dict[str, Any],
 ) -> None:
     """The ranking of a period, of peaks, or the number one of every period.
 
-    p_best is the probability of being the strongest of all who are eligible, their skills taken as independent; in the
-    ranking of a period by samples of the joint posterior where the run has one. -n is for rankings; the number ones
-    are all shown. In a run where fewer than ten players keep to the default limits of games, opponents and sd, nobody
-    is held to them.
+    p_best is the probability of being the strongest of all who are eligible, by samples of the joint posterior where
+    the run has one, else their skills taken as independent. -n is for rankings; the number ones are all shown. In a run
+    where fewer than ten players keep to the default limits of games, opponents and sd, nobody is held to them.
     """
     from ttt_cli.views.rankings import leaders as number_ones
     from ttt_cli.views.rankings import top
     from ttt_cli.views.rankings.eligible import eligible
 
-    _check(at, peak or years is not None, leaders, each, limits["active"] is not None)
+    _check(at, peak or years is not None, leaders, each, {"--active": limits["active"], "--seed": seed})
+    sampled = top.SEED if seed is None else seed
     with asked.open() as run:
         chosen = eligible(run, **limits)
         if leaders:
-            rows = (number_ones.leader_rows if each else number_ones.reign_rows)(run, chosen)
+            rows = (number_ones.leader_rows if each else number_ones.reign_rows)(run, chosen, sampled)
         elif years:
             rows = top.best_years(run, chosen, years, number or None)
         else:
             rows = (
                 top.peaks(run, chosen, number or None)
                 if peak
-                else top.ranking(run, at, chosen, number or None)
+                else top.ranking(run, at, chosen, number or None, sampled)
             )
     asked.show(rows)
 
 
-def _check(at: str | None, peaks: bool, leaders: bool, each: bool, activity: bool) -> None:
+def _check(
+    at: str | None, peaks: bool, leaders: bool, each: bool, of_fields: dict[str, float | None]
+) -> None:
     if sum((at is not None, peaks, leaders)) > 1:
         raise click.UsageError("--at, --peak or --years, and --leaders: one of them")
     if each and not leaders:
         raise click.UsageError("--each goes with --leaders")
-    if peaks and activity:
-        raise click.UsageError("--active goes with rankings and --leaders")
+    for flag, given in of_fields.items():
+        if peaks and given is not None:
+            raise click.UsageError(f"{flag} goes with rankings and --leaders")

@@ -1,37 +1,36 @@
-"""The joint Gaussian of a run's skills: what two skills have in common, and samples of several at once.
+"""The joint Gaussian of a run's skills: what they have in common, and samples of several at once.
 
-The precision matrix A is made again from the tables `links` and `steps`; columns of its inverse are found by conjugate
-gradients with the chains alone as preconditioner, so that a question of two skills needs no factor of A. A skill in a
-period without games is a point of the bridge between two nodes, or a walk from the last one, with noise of its own.
+The precision matrix is made again from the tables `links` and `steps`. Few columns of its inverse are found by
+conjugate gradients, many at once by a factor. A skill in a period without games is a point of the bridge between two
+nodes, or a walk from the last one, with noise of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.linalg.lapack import dpttrf, dpttrs
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
 from ttt_cli.arrays import Array, Mask, Places
-from ttt_cli.errors import LookupFailed, RunError
+from ttt_cli.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.fitted import later_on
 from ttt_cli.histories import Curve
 from ttt_cli.quantities import curve_columns
+from ttt_cli.runs.precision import FEW, Precision
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.when import find_period
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
+    from ttt_cli.sparse.factor import Factor
 
-EXACT: Final = 1e-12  # of the residual, in the norm of the preconditioner
-MOST_ITERATIONS: Final = 10_000
-AT_ONCE: Final = 32  # columns
-_STEPS: Final = f"FROM {DATABASE}.main.steps"
-_LINKS: Final = f"FROM {DATABASE}.main.links"
-_LAST: Final = f'SELECT "until" IS NULL AS last FROM {DATABASE}.main.spans'
+EXACT: Final = 1e-6  # of a right-hand side: covariances are exact to the square of it
+AT_ONCE: Final = 64  # columns
+MOST_TOGETHER: Final = 1000  # skills that are sampled by their own covariance matrix
 _PLACES: Final = f"""
 WITH asked AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS place)
 SELECT s.rowid AS node, number - s.period_number AS ahead, s."until" - s.period_number AS way,
@@ -40,6 +39,7 @@ FROM asked ASOF LEFT JOIN (SELECT rowid, * FROM {DATABASE}.main.spans) s
 ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
 """
 
+T = TypeVar("T")
 Skill = tuple[str, int]  # a player, named as in the run, and the number of a period
 
 
@@ -52,6 +52,12 @@ def meant(run: Run, skills: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, 
         named.append((player, label))
         numbered.append((player, number))
     return named, numbered
+
+
+def every(run: Run) -> tuple[list[tuple[str, str]], list[Skill]]:
+    """The skills of all players in their periods with games, as `meant`."""
+    _, rows = run.query("SELECT player, period, period_number FROM nodes ORDER BY player, period_number")
+    return [(player, label) for player, label, _ in rows], [(player, number) for player, _, number in rows]
 
 
 class _Points(NamedTuple):
@@ -67,6 +73,10 @@ class _Points(NamedTuple):
     rise: Array
     mean: Array
 
+    def of(self, chosen: Any) -> _Points:
+        """Those at some places."""
+        return _Points(*(column[chosen] for column in self))
+
     @property
     def between(self) -> Mask:
         """Whether there is a next node."""
@@ -79,10 +89,7 @@ class _Points(NamedTuple):
 
 
 class JointSkills:
-    """The joint Gaussian of a run, points. Raises RunError where the run holds none.
-
-    Variables are the groups of nodes between which skills do not move, those of draw margins behind those of skills.
-    """
+    """The joint Gaussian of a run, points. Raises RunError where the run holds none."""
 
     def __init__(self, run: Run) -> None:
         if not run.has_joint:
@@ -92,41 +99,53 @@ class JointSkills:
                 hint="fit with -s solver.posterior=joint (ttt, ttt-d)",
             )
         self._run = run
-        steps = run.arrays(f"SELECT * {_STEPS}")
-        last = run.arrays(_LAST)["last"]
-        margins = bool(len(last)) and not np.isnan(steps["draw_margin_variance"]).any()
-        quantities = ("variance", "draw_margin_variance")[: 1 + margins]
-        self._nodes = len(last)
-        self._step = np.concatenate([steps[name] for name in quantities])
-        self._first = np.tile(np.append(True, last[:-1])[: self._nodes], len(quantities))
-        begins = self._first | (self._step > 0.0)
-        self._group = np.cumsum(begins) - 1
-        self._margins = margins
-        self._positive = steps["draw_margin_precision"]
-        if not (self._step[self._first] > 0.0).all():
-            raise self._strange()
+        self._a = self._true(lambda: Precision(run))
 
-    def covariance(self, skills: Sequence[Skill], others: Sequence[Skill] | None = None) -> Array:
-        """The covariances of skills with others (None: with themselves), (skills, others), points^2.
+    def covariance(self, skills: Sequence[Skill]) -> Array:
+        """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
+        return self._covariance(self._points(skills), EXACT)
 
-        One system of equations is solved for each of the others. Raises LookupFailed, RunError.
+    def differences(self, skills: Sequence[Skill], others: Sequence[Skill]) -> Array:
+        """The variances of skills less others, pair by pair, (pairs,), points^2. Raises as `within`."""
+        if len(skills) > FEW:
+            pairs = self.within([list(pair) for pair in zip(skills, others, strict=True)])
+            return np.array([v[0, 0] - 2.0 * v[0, 1] + v[1, 1] for v in pairs])
+        one, other = self._points(skills), self._points(others)
+        weights = self._weights(one) - self._weights(other)
+        noise = self._own_noise(one, one) + self._own_noise(other, other) - 2.0 * self._own_noise(one, other)
+        return np.array([self._inverse(weights[:, [k]], EXACT).item() for k in range(len(skills))]) + noise
+
+    def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
+        """The covariance matrix of each group of skills, points^2; those of few skills `exact` to its square.
+
+        Many take one factor and the entries of the inverse that are asked for. Raises LookupFailed, RunError, and
+        ConfigError where that factor is out of reach.
         """
-        rows = self._points(skills)
-        columns = rows if others is None else self._points(others)
-        left, right = self._weights(rows), self._weights(columns)
-        found = np.empty((left.shape[1], right.shape[1]))
-        for begin in range(0, right.shape[1], AT_ONCE):
-            part = slice(begin, begin + AT_ONCE)
-            found[:, part] = left.T @ self._solve(right[:, part].toarray())
-        found += self._own_noise(rows, columns)
-        return 0.5 * (found + found.T) if others is None else found
+        points = self._points([skill for group in groups for skill in group])
+        ends = np.cumsum([0, *map(len, groups)])
+        if len(points.node) <= FEW:
+            return [self._covariance(points.of(slice(begin, end)), exact) for begin, end in pairwise(ends)]
+        sizes = list(map(len, groups))
+        pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
+        one, other = np.concatenate(pairs, axis=1) + np.repeat(ends[:-1], np.square(sizes))
+        found = self._selected(points.of(one), points.of(other))
+        parts = np.split(found, np.cumsum(np.square(sizes))[:-1])
+        return [part.reshape(size, size) for part, size in zip(parts, sizes, strict=True)]
 
     def samples(self, skills: Sequence[Skill], n: int, seed: int) -> Array:
-        """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises LookupFailed, RunError."""
-        draw = np.random.default_rng(seed).multivariate_normal
-        return draw(
-            self._points(skills).mean, self.covariance(skills), n, check_valid="ignore", method="eigh"
-        )
+        """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises as `within`."""
+        points, rng = self._points(skills), np.random.default_rng(seed)
+        if len(skills) <= MOST_TOGETHER:
+            return _drawn(rng, self._covariance(points, EXACT), n) + points.mean
+        weights, found = self._weights(points).T, np.empty((n, len(skills)))
+        for begin in range(0, n, AT_ONCE):
+            z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
+            found[begin : begin + AT_ONCE] = (weights @ self._factor.coloured(z.T)).T
+        moved = np.flatnonzero(self._own_noise(points, points))
+        for node in np.unique(points.node[moved]):
+            part = moved[points.node[moved] == node]
+            found[:, part] += _drawn(rng, self._own_covariance(points.of(part)), n)
+        return found + points.mean
 
     def _points(self, skills: Sequence[Skill]) -> _Points:
         players, numbers = [player for player, _ in skills], [number for _, number in skills]
@@ -139,94 +158,83 @@ class JointSkills:
         clock = Curve(*(of[name] for name in curve_columns("skill"))).clock
         return _Points(of["node"].astype(np.int64), clock(of["ahead"]), clock(of["way"]), of["sd_rise"], mean)
 
+    def _ends(self, points: _Points) -> list[tuple[Places, Array]]:
+        """The two variables between which each skill is, and what share of it each has, noise of its own aside."""
+        group = self._a.group
+        return [
+            (group[points.node], 1.0 - points.share),
+            (group[points.node + points.between], points.share),
+        ]
+
     def _weights(self, points: _Points) -> Any:
-        """What skills are of variables, noise of their own aside, (variables, skills)."""
-        later, every = points.node + points.between, np.arange(len(points.node))
-        return csr_array(
-            (
-                np.append(1.0 - points.share, points.share),
-                (self._group[np.append(points.node, later)], np.append(every, every)),
-            ),
-            (self._size, len(every)),
-        )
+        """The same as a matrix, (variables, skills)."""
+        (one, of_one), (other, of_other) = self._ends(points)
+        every = np.arange(len(points.node))
+        entries = np.append(of_one, of_other), (np.append(one, other), np.append(every, every))
+        return csr_array(entries, (len(self._a.diagonal), len(every)))
 
-    def _own_noise(self, rows: _Points, columns: _Points) -> Array:
+    def _own_noise(self, one: _Points, other: _Points) -> Array:
         """The covariances of what is added to the variables: of bridges, and of walks onward, from the same nodes."""
-        step = np.where(rows.between, self._step[rows.node + rows.between], 0.0)[:, None]
-        low, high = (of.outer(rows.share, columns.share) for of in (np.minimum, np.maximum))
-        onward = np.where(rows.between, 0.0, rows.rise)[:, None] * np.minimum.outer(rows.ahead, columns.ahead)
-        return np.where(rows.node[:, None] == columns.node, step * low * (1.0 - high) + onward, 0.0)
+        step = np.where(one.between, self._a.step[one.node + one.between], 0.0)
+        low, high = np.minimum(one.share, other.share), np.maximum(one.share, other.share)
+        onward = np.where(one.between, 0.0, one.rise) * np.minimum(one.ahead, other.ahead)
+        return np.where(one.node == other.node, step * low * (1.0 - high) + onward, 0.0)
 
-    @property
-    def _size(self) -> int:
-        return int(self._group[-1]) + 1 if len(self._group) else 0
+    def _own_covariance(self, points: _Points) -> Array:
+        return self._own_noise(points.of(np.s_[:, None]), points)
 
-    @cached_property
-    def _matrix(self) -> Any:
-        """A, in rows."""
-        links = self._run.arrays(f"SELECT * {_LINKS}")
-        i, j = links["first"], links["second"]
-        q11, q12, q22 = (links[name].astype(np.float64) for name in ("q11", "q12", "q22"))
-        parts = [(i, i, q11), (j, j, q11), (i, j, -q11)]
-        if self._margins:
-            a, b = i + self._nodes, j + self._nodes
-            between = q11 - 2.0 * q12 + q22
-            every = np.arange(self._nodes)
-            parts = [
-                (i, i, between), (j, j, between), (i, j, -between), (a, a, q11), (b, b, q22), (a, b, q12),
-                (i, a, q11 - q12), (i, b, q12 - q22), (j, a, q12 - q11), (j, b, q22 - q12),
-                (every + self._nodes, every + self._nodes, self._positive),
-            ]  # fmt: skip
-        steps = np.flatnonzero(self._step > 0.0)
-        weight, moved = 1.0 / self._step[steps], ~self._first[steps]
-        later, one = steps[moved], weight[moved]
-        parts += [(steps, steps, weight), (later - 1, later - 1, one), (later - 1, later, -one)]
-        row, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
-        row, column = self._group[row], self._group[column]
-        off = row != column
-        return coo_array(
-            (np.append(value, value[off]), (np.append(row, column[off]), np.append(column, row[off]))),
-            (self._size, self._size),
-        ).tocsr()
+    def _covariance(self, points: _Points, exact: float) -> Array:
+        found = self._inverse(self._weights(points), exact) + self._own_covariance(points)
+        return 0.5 * (found + found.T)
+
+    def _inverse(self, weights: Any, exact: float) -> Array:
+        """W' A^-1 W for weights W, (variables, columns).
+
+        With residuals R of solutions X it is W'X + X'R + R'A^-1 R, of which the last is left out.
+        """
+        if (columns := weights.shape[1]) > FEW:
+            found = np.empty((columns, columns))
+            for begin in range(0, columns, AT_ONCE):
+                part = slice(begin, begin + AT_ONCE)
+                found[:, part] = weights.T @ self._solve(weights[:, part].toarray())
+            return found
+        solved = self._true(lambda: [self._a.solve(b, exact) for b in weights.T.toarray()])
+        x, r = (np.array([pair[k] for pair in solved]).reshape(weights.shape[::-1]).T for k in (0, 1))
+        product: Array = weights.T @ x + x.T @ r
+        return product
 
     @cached_property
-    def _chains(self) -> tuple[Array, Array]:
-        """The factor of the chains with the diagonal of A, in which nobody has met anybody."""
-        steps = np.flatnonzero((self._step > 0.0) & ~self._first)
-        off = np.zeros(max(self._size - 1, 0))
-        off[self._group[steps] - 1] = -1.0 / self._step[steps]
-        diagonal, below, failed = dpttrf(self._matrix.diagonal(), off)
-        if failed:
-            raise self._strange()
-        return diagonal, below
+    def _solve(self) -> Callable[[Array], Array]:
+        """A^-1 b for many columns b, also where a factor is out of reach."""
+        try:
+            return self._factor.solve
+        except ConfigError:
+            return lambda b: np.array([self._a.solve(column, EXACT**2)[0] for column in b.T]).T
 
-    def _solve(self, b: Array) -> Array:
-        """A^-1 b for b of shape (variables, columns)."""
-        matrix, chains = self._matrix, self._chains
+    def _selected(self, one: _Points, other: _Points) -> Array:
+        """The covariances of skills with others, pair by pair, from the selected inverse."""
+        ends = [(i, j, u * v) for i, u in self._ends(one) for j, v in self._ends(other)]
+        first, second, weight = (np.concatenate(part) for part in zip(*ends, strict=True))
+        factor = self._true(lambda: self._a.factor(first, second, once=True))
+        products = (weight * factor.covariances(first, second)).reshape(len(ends), -1)
+        found: Array = products.sum(axis=0) + self._own_noise(one, other)
+        return found
 
-        def towards(r: Array) -> Array:
-            solved: Array = dpttrs(*chains, r)[0]
-            return solved
+    @cached_property
+    def _factor(self) -> Factor:
+        return self._true(self._a.factor)
 
-        x, r = np.zeros_like(b), b.copy()
-        p = z = towards(r)
-        size = first = np.einsum("ij,ij->j", r, z)
-        for _ in range(MOST_ITERATIONS):
-            if (size <= EXACT**2 * first).all():
-                return x
-            q = matrix @ p
-            curved = np.einsum("ij,ij->j", p, q)
-            if not (curved[size > 0.0] > 0.0).all():
-                break
-            along = np.divide(size, curved, out=np.zeros_like(size), where=curved > 0.0)
-            x += along * p
-            r -= along * q
-            z = towards(r)
-            before, size = size, np.einsum("ij,ij->j", r, z)
-            p = z + np.divide(size, before, out=np.zeros_like(size), where=before > 0.0) * p
-        raise self._strange()
+    def _true(self, made: Callable[[], T]) -> T:
+        """What is made of a run, whose tables may be anybody's."""
+        try:
+            return made()
+        except ValueError as error:  # a LinAlgError is one
+            raise RunError(
+                "its joint posterior cannot be true", where=self._run.name, hint="fit the games again"
+            ) from error
 
-    def _strange(self) -> RunError:
-        return RunError(
-            "its joint posterior cannot be true", where=self._run.name, hint="fit the games again"
-        )
+
+def _drawn(rng: np.random.Generator, covariance: Array, n: int) -> Array:
+    """Samples of N(0, covariance), (n, variables)."""
+    centre = np.zeros(len(covariance))
+    return rng.multivariate_normal(centre, covariance, n, check_valid="ignore", method="eigh")

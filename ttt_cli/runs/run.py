@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ttt_cli.config.schema import Config
     from ttt_cli.fitted import Fit
     from ttt_cli.games.table import Games
+    from ttt_cli.runs.joint import JointSkills
     from ttt_cli.timeline import Timeline
 
 Row = tuple[Any, ...]
@@ -180,6 +181,13 @@ class Run:
         held = {name for (name,) in self.query(_HELD)[1]}
         return held >= MAY_LACK and bool(self.query(f"SELECT count(*) FROM {DATABASE}.main.steps")[1][0][0])
 
+    @cached_property
+    def joint(self) -> JointSkills:
+        """The joint Gaussian of the run's skills, in points. Raises RunError where it holds none."""
+        from ttt_cli.runs.joint import JointSkills
+
+        return JointSkills(self)
+
     def covariance(self, skills: Sequence[tuple[str, str]]) -> DataFrame:
         """The covariance matrix of skills, (player, period) pairs as people name them: a pandas DataFrame.
 
@@ -188,26 +196,27 @@ class Run:
         """
         from pandas import DataFrame, MultiIndex
 
-        from ttt_cli.runs.joint import JointSkills, meant
+        from ttt_cli.runs.joint import meant
 
         with self:
             named, places = meant(self, skills)
-            found = JointSkills(self).covariance(places) * self.scale.slope**2
+            found = self.joint.covariance(places) * self.scale.slope**2
         index = MultiIndex.from_tuples(named, names=["player", "period"])
         return DataFrame(found, index=index, columns=index)
 
-    def samples(self, n: int, seed: int, skills: Sequence[tuple[str, str]]) -> DataFrame:
+    def samples(self, n: int, seed: int, skills: Sequence[tuple[str, str]] | None = None) -> DataFrame:
         """`n` samples of skills, a column for each (player, period) pair, from their joint posterior: a DataFrame.
 
-        Equal seeds give equal samples. Raises as `covariance`.
+        None: those of all players in all their periods with games. Equal seeds give equal samples. Raises as
+        `covariance`, and ConfigError where more than 1,000 are asked for of a run whose factor is out of reach.
         """
         from pandas import DataFrame, MultiIndex
 
-        from ttt_cli.runs.joint import JointSkills, meant
+        from ttt_cli.runs.joint import every, meant
 
         with self:
-            named, places = meant(self, skills)
-            found = JointSkills(self).samples(places, n, seed) * self.scale.slope + self.scale.shift
+            named, places = every(self) if skills is None else meant(self, skills)
+            found = self.joint.samples(places, n, seed) * self.scale.slope + self.scale.shift
         return DataFrame(found, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
 
     def evidence(self) -> DataFrame:

@@ -7,11 +7,13 @@ from tests.reference.joint_ep import joint_ttt
 from tests.support.handmade import CONFIG, GAPS, fit_of, games_of
 from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs import joint
 from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.sparse import factor
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.players.probability import stronger
-from ttt_cli.views.rankings import top
+from ttt_cli.views.rankings import strongest, top
 from ttt_cli.views.rankings.contention import best_probabilities
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, leaders, reign_rows
@@ -153,7 +155,9 @@ def test_who_is_best_follows_from_the_joint_posterior() -> None:
     names = [timeline.players[player] for player in timeline.node_player]
     ranked = ranking(run, "1900", Eligible(), None)
     found = {row[1]: row[6] for row in ranked.rows}
-    assert [found[name] for name in names] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(top.SAMPLES))
+    assert [found[name] for name in names] == pytest.approx(
+        expected, abs=4 * 0.5 / np.sqrt(strongest.SAMPLES)
+    )
     alone = best_probabilities(mean, np.sqrt(np.diag(covariance)), np.arange(4))
     assert np.abs(alone - expected).max() > 0.03
     assert "40,000 samples (seed 1), standard error up to 0.002" in ranked.title[2]
@@ -164,7 +168,64 @@ def test_the_unlikely_keep_what_they_had(monkeypatch: pytest.MonkeyPatch) -> Non
     """So that all probabilities add up to one."""
     rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
     _, run = run_of(rows=rows, draw_margin=150.0)
-    monkeypatch.setattr(top, "MOST_LIKELY", 2)
+    monkeypatch.setattr(strongest, "MOST_LIKELY", 2)
     found = [row[6] for row in ranking(run, "1900", Eligible(), None).rows]
     assert sum(found) == pytest.approx(1.0, abs=1e-6)
     assert min(found) > 0.0
+
+
+MET = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1900, "c", "d", 1)]
+MET += [(1902, "a", "c", k % 2) for k in range(9)] + [(1903, "c", "b", 0, 5.0), (1903, "d", "a", 1)]
+
+
+def test_number_ones_follow_from_the_joint_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against samples of the dense twin, to which games of no weight give everybody a node in every year."""
+    idle = [(year, *pair, 1, 1e-12) for year in (1900, 1901, 1902, 1903) for pair in (("a", "b"), ("c", "d"))]
+    timeline, _ = run_of(rows=MET + idle, draw_margin=150.0)
+    mean, covariance, *_ = joint_ttt(timeline, ttt.Params(**PLAY), 150.0).gaussian()
+    drawn = np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000)
+    _, run = run_of(rows=MET, draw_margin=150.0)
+    found = leaders(run, Eligible())
+    assert [one.period for one in found] == ["1900", "1901", "1902", "1903"]
+    error = 4 * 0.5 / np.sqrt(strongest.SAMPLES)
+    apart = []
+    for one in found:
+        here = np.flatnonzero(timeline.node_period == one.number)
+        names = [timeline.players[player] for player in timeline.node_player[here]]
+        shares = np.bincount(drawn[:, here].argmax(axis=1), minlength=len(here)) / len(drawn)
+        expected = dict(zip(names, shares, strict=True))
+        assert dict([(one.player, one.p_best), *one.others]) == pytest.approx(expected, abs=error)
+        ranked = {row[1]: row[6] for row in ranking(run, one.period, Eligible(), None).rows}
+        assert ranked == pytest.approx(dict([(one.player, one.p_best), *one.others]), abs=1e-9)
+        alone = best_probabilities(mean[here], np.sqrt(covariance.diagonal()[here]), np.arange(len(here)))
+        apart.append(np.abs(alone - shares).max())
+    assert max(apart) > 5 * error
+    title = leader_rows(run, Eligible()).title
+    assert any(
+        "up to 4 likely ones a period: 40,000 samples (seed 1), standard error up to 0.002" in line
+        for line in title
+    )
+    monkeypatch.setattr(joint, "FEW", 0)
+    by_factor = leaders(run, Eligible())
+    assert [one.p_best for one in by_factor] == pytest.approx([one.p_best for one in found], abs=1e-3)
+    assert [one.p_best for one in leaders(run, Eligible(), 2)] == pytest.approx(
+        [one.p_best for one in found], abs=error
+    )
+    assert leaders(run, Eligible(), 2) != found
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    assert any("taken as independent" in line for line in reign_rows(run, Eligible()).title)
+
+
+def test_number_ones_of_many_periods_take_fewer_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, run = run_of(rows=MET, draw_margin=150.0)
+    monkeypatch.setattr(strongest, "ALL_SAMPLES", 8_000)
+    assert any(
+        "2,000 samples (seed 3), standard error up to 0.01" in line
+        for line in reign_rows(run, Eligible(), 3).title
+    )
+
+
+def test_a_system_without_sds_says_nothing_of_chances() -> None:
+    _, run = run_of("elo", rows=MET)
+    assert {one.p_best for one in leaders(run, Eligible())} == {None}
+    assert not any("p_best" in line for line in leader_rows(run, Eligible()).title)

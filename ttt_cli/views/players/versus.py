@@ -104,13 +104,10 @@ def _together(
     own, their = sides
     if own["sd"] is None or their["sd"] is None:
         return own, their, None, None
-    variance = own["sd"] ** 2 + their["sd"] ** 2
     if not run.has_joint:
-        return own, their, math.sqrt(variance), "independent"
-    from ttt_cli.runs.joint import JointSkills
-
-    covariance = JointSkills(run).covariance([(own["player"], numbers[0])], [(their["player"], numbers[1])])
-    sd = math.sqrt(max(variance - 2.0 * run.scale.slope**2 * covariance.item(), 0.0))
+        return own, their, math.hypot(own["sd"], their["sd"]), "independent"
+    (variance,) = run.joint.differences([(own["player"], numbers[0])], [(their["player"], numbers[1])])
+    sd = run.scale.slope * math.sqrt(max(variance, 0.0))
     each = {"sd": math.sqrt(0.5) * sd}
     return {**own, **each}, {**their, **each}, sd, "joint"
 

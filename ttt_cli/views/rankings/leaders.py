@@ -1,19 +1,25 @@
 """The number one of every period, and their reigns."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.top import DECIMALS, INDEPENDENT, WIDER, among
+from ttt_cli.views.rankings.top import DECIMALS, SEED, WIDER, among
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
+if TYPE_CHECKING:
+    from ttt_cli.views.rankings.strongest import Contest
+
 _FIELD: Final = """
-SELECT period_number, any_value(period) AS period, arg_min(player, (-mean, player)) AS player,
-       arg_min(games, (-mean, player)) AS games, list(mean) AS means, list(coalesce(sd, -1.0)) AS sds
+SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player)) AS games,
+       list(player ORDER BY mean DESC, player)[:{named}] AS players, list(mean ORDER BY mean DESC, player) AS means,
+       list(coalesce(sd, -1.0) ORDER BY mean DESC, player) AS sds
 FROM ({rows}) GROUP BY period_number ORDER BY period_number
 """
 _FIRSTS: Final = """
@@ -28,7 +34,8 @@ _AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times
 class Leader:
     """The highest mean of one period; `p_best` is the probability of really being the strongest of `field` players.
 
-    A system without uncertainty has neither `sd` nor `p_best`.
+    `others` are those who may be it instead, with their probabilities. A system without uncertainty has neither `sd`
+    nor `p_best`.
     """
 
     number: int
@@ -39,19 +46,25 @@ class Leader:
     games: float
     p_best: float | None
     field: int
+    others: tuple[tuple[str, float], ...] = ()
 
 
-def leaders(run: Run, limits: Eligible) -> list[Leader]:
+def leaders(run: Run, limits: Eligible, seed: int = SEED) -> list[Leader]:
     """The leader of every period in which anybody is eligible. Raises LookupFailed when there is none."""
-    found: list[Leader] = []
+    return _leaders(run, limits, seed)[0]
+
+
+def _leaders(run: Run, limits: Eligible, seed: int) -> tuple[list[Leader], tuple[str, ...]]:
+    """And a line on how `p_best` was found where it is known."""
+    fields: list[_Field] = []
     with run:
         periods = [number for (number,) in run.query(_PERIODS)[1]]
         for begin in range(0, len(periods), _AT_ONCE):
             part = periods[begin : begin + _AT_ONCE]
-            found += _leaders(run, *limits.between(run, part[0], part[-1]))
-    if not found:
-        raise LookupFailed("nobody is eligible in any period", hint=WIDER)
-    return found
+            fields += _fields(run, *limits.between(run, part[0], part[-1]))
+        if not fields:
+            raise LookupFailed("nobody is eligible in any period", hint=WIDER)
+        return _decided(run, fields, seed)
 
 
 def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[int, str, str, float]]:
@@ -63,40 +76,63 @@ def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[i
     return run.query(_FIRSTS.format(rows=rows, where=where), values)[1]
 
 
-def _leaders(run: Run, rows: str, values: Sequence[Any]) -> Iterator[Leader]:
-    """The leaders among the rows of skills of a SQL query."""
-    import numpy as np
+class _Field(NamedTuple):
+    """The leader of a period, without `p_best`, and who else may be the strongest, if sds are known."""
 
-    from ttt_cli.views.rankings.contention import best_probabilities
+    leader: Leader
+    contest: Contest | None
 
-    for number, period, player, games, means, sds in zip(
-        *run.arrays(_FIELD.format(rows=rows), values).values(), strict=True
+
+def _fields(run: Run, rows: str, values: Sequence[Any]) -> Iterator[_Field]:
+    """Those of the rows of skills of a SQL query."""
+    from ttt_cli.views.rankings.strongest import NAMED, contest
+
+    for number, period, games, players, means, sds in zip(
+        *run.arrays(_FIELD.format(rows=rows, named=NAMED), values).values(), strict=True
     ):
-        best = int(np.argmax(means))
         known = bool(sds.min() >= 0.0)
-        p_best = float(best_probabilities(means, sds, np.array([best]))[0]) if known else None
-        sd = float(sds[best]) if known else None
-        yield Leader(int(number), period, player, float(means[best]), sd, games.item(), p_best, len(means))
+        leader = Leader(
+            int(number), period, players[0], float(means[0]), float(sds[0]) if known else None, games.item(),
+            None, len(means),
+        )  # fmt: skip
+        yield _Field(leader, contest(int(number), players, means, sds, 1) if known else None)
 
 
-def leader_rows(run: Run, limits: Eligible) -> Rows:
+def _decided(run: Run, fields: Sequence[_Field], seed: int) -> tuple[list[Leader], tuple[str, ...]]:
+    from ttt_cli.views.rankings.strongest import settled
+
+    contests = [field.contest for field in fields if field.contest]
+    if len(contests) < len(fields):
+        return [field.leader for field in fields], ()
+    found, remark = settled(run, contests, seed)
+    return [
+        replace(
+            field.leader,
+            p_best=float(one.p[0]),
+            others=tuple((player, float(p)) for player, p in zip(one.players[1:], one.p[1:], strict=True)),
+        )
+        for field, one in zip(fields, found, strict=True)
+    ], (remark,)
+
+
+def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per period: `period,player,mean,sd,games,p_best,field`."""
-    rows = [
-        (one.period, one.player, one.mean, one.sd, one.games, one.p_best, one.field)
-        for one in leaders(run, limits)
-    ]
+    found, remark = _leaders(run, limits, seed)
+    rows = [(one.period, one.player, one.mean, one.sd, one.games, one.p_best, one.field) for one in found]
     columns = ("period", "player", "mean", "sd", "games", "p_best", "field")
-    return Rows(columns, rows, _title(f"The number one of every {run.meta.period}", run, limits), DECIMALS)
+    title = _title(f"The number one of every {run.meta.period}", run, limits, remark)
+    return Rows(columns, rows, title, DECIMALS)
 
 
-def reign_rows(run: Run, limits: Eligible) -> Rows:
+def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per reign: `first,last,player,periods,p_best,mean,sd,peak_period,least_p_best`.
 
     The fourth column is named after the run's periods (`years`, ...). `mean` and `sd` are those of the reign's best
     period; `p_best` is the mean over its periods.
     """
     rows = []
-    for reign in reigns(leaders(run, limits)):
+    found, remark = _leaders(run, limits, seed)
+    for reign in reigns(found):
         peak = max(reign, key=lambda one: one.mean)
         chances = [one.p_best for one in reign if one.p_best is not None]
         average = sum(chances) / len(chances) if chances else None
@@ -113,7 +149,7 @@ def reign_rows(run: Run, limits: Eligible) -> Rows:
         "peak_period",
         "least_p_best",
     )
-    return Rows(columns, rows, _title("The number ones", run, limits), DECIMALS)
+    return Rows(columns, rows, _title("The number ones", run, limits, remark), DECIMALS)
 
 
 def reigns(found: Sequence[Leader]) -> list[list[Leader]]:
@@ -128,5 +164,5 @@ def reigns(found: Sequence[Leader]) -> list[list[Leader]]:
     return merged
 
 
-def _title(head: str, run: Run, limits: Eligible) -> tuple[str, ...]:
-    return (head, *among(run, limits), INDEPENDENT, run_line(run))
+def _title(head: str, run: Run, limits: Eligible, remark: tuple[str, ...]) -> tuple[str, ...]:
+    return (head, *among(run, limits), *remark, run_line(run))

@@ -12,15 +12,7 @@ from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
 DECIMALS: Final = {"mean": 1, "sd": 1, "p_best": 3, "least_p_best": 3}
-INDEPENDENT: Final = "p_best: probability of being the strongest of them, their skills taken as independent"
-JOINT: Final = (
-    "p_best: probability of being the strongest of them, by joint skills of the {} likeliest: "
-    "{:,} samples (seed {}), standard error up to {:.4f}"
-)
-SAMPLES: Final = 40_000
-SEED: Final = 1
-LIKELY: Final = 1e-3  # of being the strongest, if skills were independent
-MOST_LIKELY: Final = 50
+SEED: Final = 1  # of samples
 _FIRST_CANDIDATES: Final = 200
 WIDER: Final = "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
 _RANKING: Final = """
@@ -42,18 +34,19 @@ ORDER BY peak_mean DESC, player{first}
 """
 
 
-def ranking(run: Run, at: str | None, limits: Eligible, number: int | None) -> Rows:
+def ranking(run: Run, at: str | None, limits: Eligible, number: int | None, seed: int = SEED) -> Rows:
     """The `number` highest means in the period `at` (None: the last): `rank,player,period,mean,sd,games,p_best`.
 
     `games` are those in the period, `p_best` is the probability of being the strongest of all who are eligible
-    (`ttt_cli.views.rankings.contention`). `number` None: everyone. Raises LookupFailed when nobody is eligible.
+    (`ttt_cli.views.rankings.strongest`, by samples with a `seed`). `number` None: everyone. Raises LookupFailed when
+    nobody is eligible.
     """
     with run:
         label, period = find_period(run, at)
         active, values = limits.active_at(run, period)
         query = _RANKING.format(active=active, counts=COUNTS, number="" if number is None else f"{number:d}")
         top, players, means, sds, active_ones, begun, *counts = run.query(query, [label, *values])[1][0]
-        best, remark = _chances(run, period, players, means, sds, len(top)) if top else ([], ())
+        best, remark = _chances(run, period, players, means, sds, len(top), seed) if top else ([], ())
     others = reasons([*counts, begun - active_ones])
     if not top:
         raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
@@ -130,35 +123,27 @@ def _best_spans(
 
 
 def _chances(
-    run: Run, period: int, players: list[str], means: list[float], sds: list[float | None], number: int
+    run: Run,
+    period: int,
+    players: list[str],
+    means: list[float],
+    sds: list[float | None],
+    number: int,
+    seed: int,
 ) -> tuple[list[float | None], tuple[str, ...]]:
     """The probabilities of being the strongest of a field, of its first `number`, and a line on how they were found.
 
-    Where the run has a joint posterior, those who are likely enough share their probability by joint samples; None in a
-    system without sds.
+    None in a system without sds.
     """
     if None in sds:
         return [None] * number, ()
     import numpy as np
 
-    from ttt_cli.views.rankings.contention import best_probabilities
+    from ttt_cli.views.rankings.strongest import contest, settled
 
-    mean, sd, found = np.array(means), np.array(sds, np.float64), np.zeros(len(means))
-    joint = run.has_joint
-    ahead = np.argsort(-(mean + sd), kind="stable")[: 2 * MOST_LIKELY if joint else 0]
-    asked = np.union1d(np.arange(number), ahead)
-    found[asked] = best_probabilities(mean, sd, asked)
-    if not joint:
-        return found[:number].tolist(), (INDEPENDENT,)
-    from ttt_cli.runs.joint import JointSkills
-
-    likely = np.argsort(-found, kind="stable")[:MOST_LIKELY]
-    likely = likely[found[likely] >= LIKELY]
-    drawn = JointSkills(run).samples([(players[k], period) for k in likely], SAMPLES, SEED)
-    won = np.bincount(drawn.argmax(axis=1), minlength=len(likely)) / SAMPLES
-    error = math.sqrt(float((won * (1.0 - won)).max(initial=0.0)) / SAMPLES)
-    found[likely] = won * found[likely].sum()
-    return found[:number].tolist(), (JOINT.format(len(likely), SAMPLES, SEED, error),)
+    field = contest(period, players, np.array(means), np.array(sds, np.float64), number)
+    (found,), remark = settled(run, [field], seed)
+    return found.p[:number].tolist(), (remark,)
 
 
 def among(run: Run, limits: Eligible) -> tuple[str, ...]:

@@ -1,0 +1,145 @@
+"""The precision matrix A of a run's joint posterior: products, solutions by conjugate gradients, its factor.
+
+Variables are the groups of nodes between which skills do not move, those of draw margins behind those of skills.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from scipy.linalg.lapack import dpttrf, dpttrs
+from scipy.sparse import coo_array
+
+from ttt_cli.arrays import Array, Places
+from ttt_cli.runs.schema import DATABASE
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+    from ttt_cli.sparse.factor import Factor
+
+FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
+MOST_ITERATIONS: Final = 10_000
+NOWHERE: Final = np.empty(0, np.int64)
+_STEPS: Final = f"SELECT * FROM {DATABASE}.main.steps"
+_LINKS: Final = f"SELECT * FROM {DATABASE}.main.links"
+_LAST: Final = f'SELECT "until" IS NULL AS last FROM {DATABASE}.main.spans'
+
+
+class Precision:
+    """A of a run that has a joint posterior. Raises ValueError where it cannot be one.
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | group | (nodes or 2 nodes,) | | the variable of each node: of skills, then of draw margins if there are any |
+    | step | (nodes or 2 nodes,) | points^2 | the variance of the step since the node before; at a first, of the prior |
+    | diagonal | (variables,) | 1/points^2 | |
+    | chain | (variables - 1,) | 1/points^2 | entries of A beside the diagonal: steps from one variable to the next |
+    | links | (variables, variables) | 1/points^2 | the others above the diagonal, in rows |
+    """
+
+    def __init__(self, run: Run) -> None:
+        steps, last = run.arrays(_STEPS), run.arrays(_LAST)["last"]
+        margins = bool(len(last)) and not np.isnan(steps["draw_margin_variance"]).any()
+        quantities = ("variance", "draw_margin_variance")[: 1 + margins]
+        self.nodes = len(last)
+        self.step = np.concatenate([steps[name] for name in quantities])
+        first = np.tile(np.append(True, last[:-1])[: self.nodes], len(quantities))
+        begins = first | (self.step > 0.0)
+        self.group: Places = np.cumsum(begins) - 1
+        variance = self.step[begins]
+        if not (variance > 0.0).all():
+            raise ValueError("a first step without variance")
+        weight, moved = 1.0 / variance, ~first[begins]
+        self.chain = -np.where(moved, weight, 0.0)[1:]
+        self.diagonal = weight - np.append(self.chain, np.zeros(min(len(weight), 1)))
+        parts = _of_margins if margins else _of_skills
+        row, column, value = parts(run.arrays(_LINKS), self.nodes, steps["draw_margin_precision"])
+        row, column = self.group[row], self.group[column]
+        own, size = row == column, len(weight)
+        self.diagonal += np.bincount(row[own], value[own], size)
+        low, high = np.minimum(row, column)[~own], np.maximum(row, column)[~own]
+        self.links: Any = coo_array((value[~own], (low, high)), (size, size)).tocsr()
+
+    def times(self, x: Array) -> Array:
+        """A x for x of shape (variables,)."""
+        product: Array = self.diagonal * x + self.links @ x + self.links.T @ x
+        product[1:] += self.chain * x[:-1]
+        product[:-1] += self.chain * x[1:]
+        return product
+
+    def solve(self, b: Array, exact: float) -> tuple[Array, Array]:
+        """x and b - A x for b of shape (variables,), where the residual is `exact` times b in the chains' norm.
+
+        The chains with the diagonal of A, in which nobody has met anybody, are the preconditioner. Raises ValueError
+        where A is not positive definite.
+        """
+        diagonal, below = self._chains
+        x, r = np.zeros_like(b), b.copy()
+        p = z = dpttrs(diagonal, below, r)[0]
+        size = first = float(r @ z)
+        for _ in range(MOST_ITERATIONS):
+            if size <= exact**2 * first:
+                return x, r
+            q = self.times(p)
+            curved = float(p @ q)
+            if not curved > 0.0:
+                break
+            x += (size / curved) * p
+            r -= (size / curved) * q
+            z = dpttrs(diagonal, below, r)[0]
+            before, size = size, float(r @ z)
+            p = z + (size / before) * p
+        raise ValueError("not positive definite")
+
+    def factor(self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False) -> Factor:
+        """That of A; its selected inverse knows further pairs of variables, too.
+
+        Raises ConfigError where it is out of reach, LinAlgError where A is not positive definite.
+        """
+        from ttt_cli.sparse.factor import Factor, require_affordable
+        from ttt_cli.sparse.pattern import Pattern
+
+        links, steps, apart = self.links.tocoo(), np.flatnonzero(self.chain), first != second
+        low, high = links.coords
+        pattern = Pattern(
+            np.concatenate([low, steps, first[apart]]),
+            np.concatenate([high, steps + 1, second[apart]]),
+            len(self.diagonal),
+        )
+        require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
+        coupling = -np.concatenate([links.data, self.chain[steps], np.zeros(apart.sum())])
+        return Factor(pattern, coupling, self.diagonal, once=once)
+
+    @cached_property
+    def _chains(self) -> tuple[Array, Array]:
+        diagonal, below, failed = dpttrf(self.diagonal, self.chain)
+        if failed:
+            raise ValueError("not positive definite")
+        return diagonal, below
+
+
+Entries = tuple[Places, Places, Array]
+
+
+def _of_skills(links: dict[str, Any], nodes: int, positive: Array) -> Entries:  # noqa: ARG001
+    """Rows, columns and values of what links bring, one half of what is symmetric."""
+    i, j, q = links["first"], links["second"], links["q11"].astype(np.float64)
+    return _joined((i, i, q), (j, j, q), (i, j, -q))
+
+
+def _of_margins(links: dict[str, Any], nodes: int, positive: Array) -> Entries:
+    i, j = links["first"], links["second"]
+    q11, q12, q22 = (links[name].astype(np.float64) for name in ("q11", "q12", "q22"))
+    a, b, every, between = i + nodes, j + nodes, np.arange(nodes), q11 - 2.0 * q12 + q22
+    return _joined(
+        (i, i, between), (j, j, between), (i, j, -between), (a, a, q11), (b, b, q22), (a, b, q12),
+        (i, a, q11 - q12), (i, b, q12 - q22), (j, a, q12 - q11), (j, b, q22 - q12),
+        (every + nodes, every + nodes, positive),
+    )  # fmt: skip
+
+
+def _joined(*parts: tuple[Any, Any, Array]) -> Entries:
+    row, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return row, column, value
