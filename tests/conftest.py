@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
@@ -33,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    threadpool_limits(1)  # numpy is loaded here already
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     workers = config.getoption("numprocesses", None)

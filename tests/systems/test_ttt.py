@@ -108,11 +108,16 @@ def real_timeline(data, name):
 
 
 @cache
+def true_means(data, name, params):
+    return ttt.fit(real_timeline(data, name), params, SolverConfig(posterior="factorised", tol=1e-8)).mean
+
+
+@cache
 def followed(data, name, beta, tau, accelerate):
     """A fit to 1e-7 points, and after each of its sweeps the largest true error of the means."""
     timeline = real_timeline(data, name)
     params = ttt.Params(beta=beta, tau=tau)
-    truth = ttt.fit(timeline, params, SolverConfig(posterior="factorised", tol=1e-8)).mean
+    truth = true_means(data, name, params)
     errors = []
 
     class Followed(Inference):
