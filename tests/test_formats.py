@@ -40,6 +40,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["games.beats", "games.txt", "folder", "-s"])
 def test_a_new_format(where: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()

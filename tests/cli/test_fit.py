@@ -60,6 +60,7 @@ def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_second_fit_says_what_it_replaces(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["fit", "games.csv"]) == 0
     capsys.readouterr()

@@ -208,6 +208,7 @@ def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture)
     assert total(capsys, "--aliases", "names.txt")["suspects"] == 0
 
 
+@pytest.mark.slow
 def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, capsys: Capture) -> None:
     from ttt_cli.runs.run import open_run
 

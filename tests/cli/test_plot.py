@@ -11,6 +11,7 @@ from ttt_cli.views.charts import figure, save
 pytestmark = pytest.mark.usefixtures("here")
 
 
+@pytest.mark.slow
 def test_the_name_of_the_file_decides_the_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["plot", "Anderssen", "Morphy", "-o", "two.svg"]) == 0
     assert (tmp_path / "two.svg").read_text(encoding="utf-8").startswith("<svg")

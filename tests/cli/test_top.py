@@ -39,6 +39,7 @@ def test_the_leaders_of_the_classics(classics: Path, capsys: pytest.CaptureFixtu
     assert sum(int(row["years"]) for row in reigns) == len(each)
 
 
+@pytest.mark.slow
 def test_somebody_of_the_classics_is_the_best(classics: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = rows_of(capsys, "-r", str(classics), "--at", "1914", "-n", "0")
     assert len(rows) > 50

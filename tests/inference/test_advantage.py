@@ -140,6 +140,7 @@ def test_no_advantage_is_found_where_there_is_none_and_a_negative_one_too():
     assert fit.params["white_advantage"] == pytest.approx(0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_white_was_ahead_before_1942(data):
     """Golden number of this project, at its default parameters: 74.5 +- 5.9 points."""
     timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))

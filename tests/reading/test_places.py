@@ -61,6 +61,7 @@ def test_an_array_on_one_line_gives_what_lines_give(tmp_path: Path, system: str)
     assert means[0] == means[1]
 
 
+@pytest.mark.slow
 def test_an_update_knows_records_of_one_line_apart(tmp_path: Path) -> None:
     """Games that the run has already are told, each alone."""
     games = [{**game, "date": "1900-01-01"} for game in GAMES]

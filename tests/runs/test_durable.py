@@ -160,6 +160,7 @@ def test_mode_stays_and_a_protected_run_is_refused_before_the_work(tmp_path: Pat
     assert open_run(place).meta.games == 2
 
 
+@pytest.mark.slow
 def test_other_names_of_a_run_keep_the_old_one_and_that_is_said(tmp_path: Path) -> None:
     place, other = tmp_path / "a.ttt", tmp_path / "b.ttt"
     write_small_run(place)

@@ -54,6 +54,7 @@ def held(place: Path, *, read_only: bool) -> Iterator[None]:
         holder.communicate("\n")
 
 
+@pytest.mark.slow
 def test_points_are_seen_at_once_and_merged_later(place: Path) -> None:
     run = open_run(place)
     run.store_evidence([point(300), point(400)])

@@ -18,6 +18,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_named_run_then_environment_then_the_one_fitted_last(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

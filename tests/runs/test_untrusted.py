@@ -202,6 +202,7 @@ def test_nothing_is_written_to_such_a_run(evil: str, here: Path, port: int) -> N
     assert files(here)[str(here / "x.ttt")][1] == before[str(here / "x.ttt")][1]
 
 
+@pytest.mark.slow
 def test_a_log_beside_the_run_is_looked_at_too(here: Path, port: int) -> None:
     """Views in the log of a process that died are read with the run, and refused like others."""
     place = evil_run(here, port, "sequence")
@@ -290,6 +291,7 @@ def test_all_of_it_in_little_memory_and_no_file_opened(here: Path, port: int) ->
     assert not touched
 
 
+@pytest.mark.slow
 def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
     here: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

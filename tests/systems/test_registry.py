@@ -53,6 +53,7 @@ def test_a_new_system_goes_through_every_command(capsys: pytest.CaptureFixture[s
     assert open_run("toy.ttt").meta.model == "toy"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy")
 def test_a_new_system_is_compared_tuned_by_its_predictions_and_refused_by_tune(
     capsys: pytest.CaptureFixture[str],

@@ -131,6 +131,7 @@ def same_game(records: Records, one: int, other: int) -> bool:
     return full or bool(records.event[one] and records.event[one] == records.event[other])
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(ROWS)
 def test_by_comparing_all_with_all(rows: list[dict[str, object]]) -> None:

@@ -159,6 +159,7 @@ def test_one_byte_at_a_time(content: bytes) -> None:
     assert said(Scanner(), blocks) == said(Scanner(), [content])
 
 
+@pytest.mark.slow
 def test_more_games_and_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pgn_compiled, "_ROWS_AT_ONCE", 8)
     games = [FIRST.replace('"A"', f'"player {number:0400}"') + "\n1-0\n" for number in range(20_000)]

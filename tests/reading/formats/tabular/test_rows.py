@@ -127,6 +127,7 @@ def test_a_quote_that_is_not_closed(row: str) -> None:
     assert both(HEADER + row + "\n" + "1859,C,D,0-1\n" * (2 * ROW_LINES)) == 1
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=30).map("".join), st.lists(st.integers(0, 200), max_size=6))
 def test_equal_on_odd_tables_in_any_blocks(text: str, cuts: list[int]) -> None:
     size = len((HEADER + text).encode("utf-8", "surrogateescape"))
