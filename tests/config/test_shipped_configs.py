@@ -11,9 +11,26 @@ from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.systems.resolve import resolve
 
 ROOT = Path(__file__).parents[2]
-VARIANTS = {"ttt-white": "ttt"}  # further configs and their models
+VARIANTS = {
+    "ttt-white": "ttt",
+    "ttt-career": "ttt",
+    "ttt-d-career": "ttt-d",
+}  # further configs and their models
 DELIBERATE: dict[tuple[str, str], object] = {  # (config, key path) -> a value that is not the default
     ("ttt-white", "model.white_advantage"): "estimate",
+    **{
+        (f"{name}-career", f"model.{key}"): value
+        for name in ("ttt", "ttt-d")
+        for key, value in (
+            ("beta", 550),
+            ("tau", 40),
+            ("white_advantage", "estimate"),
+            ("growth", 310),
+            ("growth_years", 2.7),
+            ("decline", 11),
+            ("early", 2.8),
+        )
+    },
 }
 UNIT = re.compile(
     r"point|year|auto|true|null|\bor\b|count|between 0 and 1|no unit|rating system", re.IGNORECASE
