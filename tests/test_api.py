@@ -20,7 +20,9 @@ from ttt_cli.timeline import build_timeline
 CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 
 
-def test_the_python_face_is_these_three() -> None:
+def test_the_python_face_is_what_dir_shows() -> None:
+    assert dir(ttt_cli) == ["__version__", "fit", "leaders", "open_run", "read_games", "top"]
+    assert all(getattr(ttt_cli, name) is not None for name in dir(ttt_cli))
     assert ttt_cli.read_games is read_games
     assert ttt_cli.fit is fit
     assert ttt_cli.open_run is open_run
@@ -35,6 +37,25 @@ def test_games_are_read_with_the_keys_of_the_data_section(tmp_path: Path) -> Non
     assert len(games) == 2
     with pytest.raises(ConfigError, match="headr"):
         read_games(tmp_path / "a.csv", headr=False)
+
+
+def test_a_file_is_fitted_as_the_config_says(tmp_path: Path) -> None:
+    place = tmp_path / "a.csv"
+    place.write_text(CSV)
+    (tmp_path / "a.yaml").write_text("data: {header: false, columns: [date, white, black, result]}\n")
+    run = fit(place, tmp_path / "a.yaml", output=tmp_path / "a.ttt")
+    assert run.meta.games == 2
+    assert run.meta.log_evidence == fit(run.stored_games()).meta.log_evidence
+
+
+def test_notebooks_show_games_and_runs(tmp_path: Path) -> None:
+    games = games_of(RECORDS)
+    assert f"<td style='text-align:left'>{len(games):,}</td>" in games._repr_html_()
+    run = fit(games, output=tmp_path / "<b>.ttt")
+    shown = run._repr_html_()
+    assert "<caption>&lt;b&gt;.ttt</caption>" in shown
+    assert f"{run.meta.log_evidence:,.2f}" in shown
+    assert "<td style='text-align:left'>yes</td>" in shown
 
 
 def test_a_fit_in_memory_and_on_disk_are_the_same(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 The Python face:
 
     from ttt_cli import fit, open_run, read_games, top
-    run = fit(read_games("games.pgn"), beta=480, tau=60)
+    run = fit("games.pgn", beta=480, tau=60)
     run.skills()        # a pandas DataFrame
     top(run, "1858")    # another
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "fit", "leaders", "open_run", "read_games", "top"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

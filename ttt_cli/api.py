@@ -70,7 +70,7 @@ def configure(
 
 
 def fit(
-    games: Games,
+    games: Games | Source,
     config: str | os.PathLike[str] | Resolved | None = None,
     *,
     output: str | os.PathLike[str] | None = None,
@@ -80,6 +80,7 @@ def fit(
 ) -> Run:
     """Infer every player's skill and store it as a run at `output`, or in memory.
 
+    `games` may be a file, which is read as the config says.
     `config` and `overrides` are those of `configure`: `fit(games, model="ttt", beta=480, tau=60)`. `start`: a run whose
     skills are the first guess for players of the same name; the result does not depend on it. A fit that does not
     converge is stored too; `run.meta.converged` tells. Raises RunError, before the work begins, when `output` cannot be
@@ -91,6 +92,8 @@ def fit(
     with writing(output):
         if output is not None:
             check_destination(output)
+        if not isinstance(games, Games):
+            games = read_sources([games], resolved.config.data, progress=progress)
         if not len(games):
             raise DataError("there are no games to fit")
         near = None if start is None else _opened(start)

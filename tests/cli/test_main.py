@@ -133,3 +133,28 @@ def test_completion_scripts_go_to_stdout_and_their_use_to_stderr(
     assert "_TTT_COMPLETE" in out
     assert f"ttt completion {shell} >" in err
     assert "to install" not in out
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, asked in ((["help", "top"], ["top", "--help"]), (["help"], ["--help"])):
+        assert main.run(words) == main.run(asked) == 0
+        first, again = capsys.readouterr().out.split("Usage: ")[1:]
+        assert first == again
+    assert main.run(["help", "tp"]) == 2
+    assert "did you mean `ttt top`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (["--beta", "500"], "-s model.beta=500"),
+        (["--max-sweeps=7"], "-s solver.max_sweeps=7"),
+        (["--columns"], "-s data.columns=..."),
+        (["--nonsense", "500"], "`ttt fit --help` tells more"),
+    ],
+)
+def test_an_option_that_is_a_key_of_the_config_says_how_it_is_set(
+    given: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["fit", "games.pgn", *given]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(hint)

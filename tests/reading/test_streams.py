@@ -146,3 +146,10 @@ def test_reading_that_fails_names_the_file() -> None:
 
     with _bar() as bar, pytest.raises(DataError, match=r"tape\.pgn: cannot be read: Input/output error"):
         list(Input(Broken()).blocks(bar))
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a/b.pgn", "ftp://example.org/b.zip"])
+def test_an_address_is_to_be_downloaded_first(address: str) -> None:
+    with pytest.raises(DataError, match="is an address") as caught:
+        Input(address)
+    assert caught.value.hint == f"download it first: curl -LO {address}"

@@ -43,6 +43,10 @@ BROKEN_PIPE: Final = 141
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports `ttt_cli.cli.<name>` when one is called."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """`help COMMAND` is `COMMAND --help`."""
+        return super().parse_args(ctx, [*args[1:2], "--help"] if args[:1] == ["help"] else args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names, in the order in which they are shown."""
         return list(COMMANDS)
@@ -98,7 +102,7 @@ class LazyGroup(click.Group):
 def group() -> None:
     """Historical rating runs: from game records to skill histories and evidence.
 
-    Data goes to standard output, everything else to standard error. `ttt COMMAND --help` tells more.
+    Data goes to standard output, everything else to standard error. `ttt help COMMAND` tells more.
     """
 
 
@@ -113,7 +117,7 @@ def run(args: Sequence[str] | None = None) -> int:
             code = group.main(None if args is None else list(args), prog_name="ttt", standalone_mode=False)
             flush_output()  # of --help
     except Exception as error:
-        return _interrupted(signals[0]) if signals else _failed(error)
+        return _interrupted(signals[0]) if signals else _failed(error, args or sys.argv[1:])
     except KeyboardInterrupt:
         return _interrupted(*signals[:1] or [signal.SIGINT])
     return code if isinstance(code, int) else 0
@@ -125,13 +129,13 @@ def _interrupted(number: int) -> int:
     return exit_code(number)
 
 
-def _failed(error: Exception) -> int:
+def _failed(error: Exception, args: Sequence[str]) -> int:
     """Report what went wrong, and give the exit code."""
     match error:
         case click.Abort() if not isinstance(error.__cause__, EOFError):
             return _interrupted(signal.SIGINT)
         case click.ClickException():
-            return _report_usage(error)
+            return _report_usage(error, args)
         case BrokenPipeError():
             return BROKEN_PIPE
         case OSError() if error.filename is None and error.errno in UNWRITABLE:
@@ -149,15 +153,42 @@ def _report(message: str, hint: str | None) -> None:
     say(message, *([f"hint: {hint}"] if hint else []), level=QUIET)
 
 
-def _report_usage(error: click.ClickException) -> int:
+def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         say(error.format_message(), level=QUIET)
         return error.exit_code
     path = "ttt"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         path = error.ctx.command_path
-    _report(f"{path}: {error.format_message()}", f"`{path} --help` tells more")
+    hint = f"`{path} --help` tells more"
+    if isinstance(error, click.NoSuchOption) and (settings := _settings_meant(error.option_name, args)):
+        hint = f"keys of a config are set with {' or '.join(settings)}"
+    _report(f"{path}: {error.format_message()}", hint)
     return error.exit_code
+
+
+def _settings_meant(option: str, args: Sequence[str]) -> list[str]:
+    """How the keys of a config are set that somebody means by an option that there is not."""
+    from ttt_cli.config.document import Section
+    from ttt_cli.config.schema import DataConfig, SolverConfig
+    from ttt_cli.systems import registry
+
+    name = option.strip("-").replace("-", "_")
+    models = [registry.load(system).Params for system in registry.MODULES]
+    sections: dict[str, list[type[Section]]] = {
+        "data": [DataConfig],
+        "solver": [SolverConfig],
+        "model": [*models],
+    }
+    after = next((args[i + 1 :] for i, arg in enumerate(args) if arg == option), [])
+    given = next(
+        (arg.partition("=")[2] for arg in args if arg.startswith(f"{option}=")), *after[:1] or ["..."]
+    )
+    return [
+        f"-s {section}.{name}={given}"
+        for section, schemas in sections.items()
+        if any(name in schema.model_fields for schema in schemas)
+    ]
 
 
 def _report_unexpected(error: Exception) -> int:

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.notebook import facts_table
 from ttt_cli.reading.reports import ReadReport
 
 LOSS: Final = 0
@@ -97,6 +98,17 @@ class Games:
 
     def __len__(self) -> int:
         return len(self.date)
+
+    def _repr_html_(self) -> str:
+        days = [str(np.datetime64(int(day), "D")) for day in self.date[[0, -1]]] if len(self) else []
+        facts = {
+            "games": f"{len(self):,}",
+            "players": f"{len(self.players):,}",
+            "dates": " to ".join(days),
+            "drawn": f"{100.0 * self.draw_share:.1f} %",
+            "files": ", ".join(file.path for file in self.report.files),
+        }
+        return facts_table("games", facts)
 
     @property
     def winner_first(self) -> bool:

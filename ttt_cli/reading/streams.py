@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -15,6 +16,7 @@ from ttt_cli.progress import Bar
 from ttt_cli.reading.unpacking import MEMORY, UNPACKERS, Expansion, Unpacker, errors, too_large, unpacked
 
 STDIN: Final = "<stdin>"
+_ADDRESS: Final = re.compile("(https?|ftp):/+(.+)")
 _PIECE: Final = 1 << 18  # bytes read at a time
 _LONGEST_MAGIC: Final = max(map(len, UNPACKERS))
 
@@ -107,6 +109,9 @@ def _size_of(path: Path) -> int | None:
         refuse_device(path)
         status = path.stat()
     except FileNotFoundError as error:
+        if address := _ADDRESS.match(str(path)):
+            download = f"download it first: curl -LO {address[1]}://{address[2]}"
+            raise DataError("is an address, not a file", where=shown(str(path)), hint=download) from error
         there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         siblings = [name for name in there if not name.startswith(".")]
         near = nearest(path.name, siblings)

@@ -53,6 +53,17 @@ class RunMeta:
         """The run in a few words, for a line on stderr."""
         return f"{self.model}, {self.games:,} games {self.first}-{self.last}, fitted {self.created[:16]} UTC"
 
+    def facts(self) -> dict[str, str]:
+        """The run in a few named facts."""
+        return {
+            "system": self.model,
+            "games": f"{self.games:,}, {self.first} to {self.last}",
+            "players": f"{self.players:,}",
+            "log-evidence": f"{self.log_evidence:,.2f}",
+            "converged": "yes" if self.converged else "NO",
+            "parameters": ", ".join(f"{name} {value}" for name, value in self.params.items()),
+        }
+
     def to_rows(self) -> list[tuple[str, str]]:
         """Keys and values as text: words as they are, everything else as JSON."""
         return [

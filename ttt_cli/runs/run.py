@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.files import replacing
+from ttt_cli.notebook import facts_table
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.journal import merge, note, noted
@@ -93,6 +94,9 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
+
+    def _repr_html_(self) -> str:
+        return facts_table(self.name, self.meta.facts())
 
     @property
     def name(self) -> str:
