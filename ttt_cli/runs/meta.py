@@ -7,10 +7,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import RunError
-from ttt_cli.runs.schema import LABELS
+from ttt_cli.runs.schema import DATABASE, LABELS
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 @dataclass(frozen=True)
@@ -146,3 +150,12 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} has no place in JSON")
+
+
+def read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
+    """What the run that a session asks says of itself. Raises RunError where that is no sense."""
+    rows = connection.execute(f"SELECT key, value FROM {DATABASE}.main.meta").fetchall()
+    try:
+        return RunMeta.from_rows(rows)
+    except RunError as error:
+        raise RunError(error.message, where=str(path) if path else None, hint=error.hint) from error

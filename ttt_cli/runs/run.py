@@ -19,7 +19,7 @@ from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.journal import merge, note, noted
 from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
-from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.meta import RunMeta, read_meta
 from ttt_cli.runs.scale import Scale, find_scale
 from ttt_cli.runs.schema import DATABASE, MAY_LACK, PUBLIC
 from ttt_cli.runs.session import MemorySession, Session
@@ -112,7 +112,7 @@ class Run:
         """What the run says about itself."""
         if self._meta is None:
             with self._session.asked() as connection:
-                self._meta = _read_meta(connection, self.path)
+                self._meta = read_meta(connection, self.path)
         return self._meta
 
     @cached_property
@@ -323,7 +323,7 @@ class Run:
             yield connection
 
     def _refuse_replaced(self, expected: RunMeta, connection: DuckDBPyConnection) -> None:
-        if _read_meta(connection, self.path).created != expected.created:
+        if read_meta(connection, self.path).created != expected.created:
             raise RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")
 
     def __enter__(self) -> Self:
@@ -343,11 +343,3 @@ class Run:
 
 def _names(result: DuckDBPyConnection) -> Columns:
     return tuple(str(column[0]) for column in result.description or ())
-
-
-def _read_meta(connection: DuckDBPyConnection, path: Path | None) -> RunMeta:
-    rows = connection.execute(f"SELECT key, value FROM {DATABASE}.main.meta").fetchall()
-    try:
-        return RunMeta.from_rows(rows)
-    except RunError as error:
-        raise RunError(error.message, where=str(path) if path else None, hint=error.hint) from error
