@@ -4,9 +4,11 @@ A history has a skill in every period from the first game on; those without game
 chain has them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -14,7 +16,9 @@ from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.histories import STEADY, Bridge, Chain, Curve, Numbers
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.quantities import bridge_columns, chain_columns
-from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ttt_cli.timeline import Timeline
 
 Kind = Literal["smoothed", "filtered"]
 

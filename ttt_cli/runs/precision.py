@@ -36,7 +36,7 @@ class Precision:
     | step | (nodes or 2 nodes,) | points^2 | the variance of the step since the node before; at a first, of the prior |
     | diagonal | (variables,) | 1/points^2 | |
     | chain | (variables - 1,) | 1/points^2 | entries of A beside the diagonal: steps from one variable to the next |
-    | links | (variables, variables) | 1/points^2 | the others above the diagonal, in rows |
+    | above | (variables, variables) | 1/points^2 | all entries above the diagonal, in rows |
     """
 
     def __init__(self, run: Run) -> None:
@@ -60,13 +60,16 @@ class Precision:
         own, size = row == column, len(weight)
         self.diagonal += np.bincount(row[own], value[own], size)
         low, high = np.minimum(row, column)[~own], np.maximum(row, column)[~own]
-        self.links: Any = coo_array((value[~own], (low, high)), (size, size)).tocsr()
+        joined = np.flatnonzero(self.chain)
+        entries = np.append(value[~own], self.chain[joined])
+        places = np.append(low, joined), np.append(high, joined + 1)
+        self.above: Any = coo_array((entries, places), (size, size)).tocsr()
 
     def times(self, x: Array) -> Array:
         """A x for x of shape (variables,)."""
-        product: Array = self.diagonal * x + self.links @ x + self.links.T @ x
-        product[1:] += self.chain * x[:-1]
-        product[:-1] += self.chain * x[1:]
+        product: Array = self.diagonal * x
+        product += self.above @ x
+        product += self.above.T @ x
         return product
 
     def solve(self, b: Array, exact: float) -> tuple[Array, Array]:
@@ -77,20 +80,22 @@ class Precision:
         """
         diagonal, below = self._chains
         x, r = np.zeros_like(b), b.copy()
-        p = z = dpttrs(diagonal, below, r)[0]
-        size = first = float(r @ z)
+        z = dpttrs(diagonal, below, r)[0]
+        p = z.copy()
+        size = first = _dot(r, z)
         for _ in range(MOST_ITERATIONS):
             if size <= exact**2 * first:
                 return x, r
             q = self.times(p)
-            curved = float(p @ q)
+            curved = _dot(p, q)
             if not curved > 0.0:
                 break
             x += (size / curved) * p
             r -= (size / curved) * q
             z = dpttrs(diagonal, below, r)[0]
-            before, size = size, float(r @ z)
-            p = z + (size / before) * p
+            before, size = size, _dot(r, z)
+            p *= size / before
+            p += z
         raise ValueError("not positive definite")
 
     def factor(self, first: Places = NOWHERE, second: Places = NOWHERE, *, once: bool = False) -> Factor:
@@ -101,15 +106,11 @@ class Precision:
         from ttt_cli.sparse.factor import Factor, require_affordable
         from ttt_cli.sparse.pattern import Pattern
 
-        links, steps, apart = self.links.tocoo(), np.flatnonzero(self.chain), first != second
-        low, high = links.coords
-        pattern = Pattern(
-            np.concatenate([low, steps, first[apart]]),
-            np.concatenate([high, steps + 1, second[apart]]),
-            len(self.diagonal),
-        )
+        above, apart = self.above.tocoo(), first != second
+        low, high = above.coords
+        pattern = Pattern(np.append(low, first[apart]), np.append(high, second[apart]), len(self.diagonal))
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
-        coupling = -np.concatenate([links.data, self.chain[steps], np.zeros(apart.sum())])
+        coupling = -np.append(above.data, np.zeros(apart.sum()))
         return Factor(pattern, coupling, self.diagonal, once=once)
 
     @cached_property
@@ -118,6 +119,11 @@ class Precision:
         if failed:
             raise ValueError("not positive definite")
         return diagonal, below
+
+
+def _dot(x: Array, y: Array) -> float:
+    """In one thread: those of BLAS wait for each other longer than they work."""
+    return float(np.einsum("i,i->", x, y))
 
 
 Entries = tuple[Places, Places, Array]
