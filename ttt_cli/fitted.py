@@ -55,6 +55,28 @@ class Links:
 
 
 @dataclass(frozen=True)
+class DrawCurve:
+    """Draw margins that follow the year and the strength of the players (`inference/moving_margins.py`).
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | year | (years,) | | calendar years with games, in order |
+    | margin, sd | (years,) | points | of players of the year's level; of newcomers where players have their own |
+    | level | (years,) | points | mean skill of the players of the year's games |
+    """
+
+    year: Ids
+    margin: Array
+    sd: Array
+    level: Array
+
+    def at(self, year: int) -> dict[str, float]:
+        """The parameters of predictions in a year: those of the last with games, of the first before it."""
+        place = max(int(np.searchsorted(self.year, year, side="right")) - 1, 0)
+        return {"draw_margin": float(self.margin[place]), "draw_margin_level": float(self.level[place])}
+
+
+@dataclass(frozen=True)
 class Fit:
     """A fitted model. Equal inputs give equal Fits: no clock, no path.
 
@@ -65,7 +87,8 @@ class Fit:
     `notes` are sentences about what the model left out or could not tell, for the user;
     `posterior` says whose uncertainty it is, where a system has more than one (`inference/joint/posterior.py`);
     `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`inference/elo_unit.py`);
-    `links` are those of a joint posterior; `state` is what a further fit of the same timeline may start from.
+    `draws` are draw margins that move, if they do; `links` are those of a joint posterior; `state` is what a further
+    fit of the same timeline may start from.
     """
 
     model: str
@@ -79,6 +102,7 @@ class Fit:
     trace: tuple[tuple[float, float], ...] = ()
     notes: tuple[str, ...] = ()
     posterior: str = ""
+    draws: DrawCurve | None = field(default=None, repr=False, compare=False)
     links: Links | None = field(default=None, repr=False, compare=False)
     state: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 

@@ -44,6 +44,11 @@ def year_of(number: Any, period: str) -> Any:
     return (1970.0 if period in ("week", "day") else 0.0) + number / STEPS_PER_YEAR[period]
 
 
+def calendar_year(number: int, period: Period) -> int:
+    """The year in which a period is, as its label has it."""
+    return int(label(number, period)[:4])
+
+
 def label(number: int, period: Period) -> str:
     """How a period is written: 1858, 1858-Q2, 1858-06, 1858-W23 (ISO 8601), 1858-06-15."""
     match period:

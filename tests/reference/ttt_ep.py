@@ -56,6 +56,9 @@ class SlowTTT:
         self.margin, self.advantage, self.career = margin, advantage, career
         self.sites = {(g, side): (0.0, 0.0) for g in range(len(games)) for side in "wb"}
 
+    def margin_of(self, k):
+        return self.margin
+
     def years(self, player):
         return sorted({g.year for g in self.games if player in (g.white, g.black)})
 
@@ -107,7 +110,7 @@ class SlowTTT:
             mb, vb = self.cavity(k, "b")
             total = vw + vb + 2 * self.beta**2
             d = mw - mb + self.advantage + game.lead
-            mean, var, _ = tilted(d, total, game.outcome, self.margin)
+            mean, var, _ = tilted(d, total, game.outcome, self.margin_of(k))
             for side, m, v, sign in (("w", mw, vw, 1), ("b", mb, vb, -1)):
                 post_m = m + sign * v / total * (mean - d)
                 post_v = v - v * v / total * (1 - var / total)
@@ -131,7 +134,8 @@ class SlowTTT:
         for k, game in enumerate(self.games):
             (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
             variance = vw + vb + 2 * self.beta**2
-            total += tilted(mw - mb + self.advantage + game.lead, variance, game.outcome, self.margin)[2]
+            d = mw - mb + self.advantage + game.lead
+            total += tilted(d, variance, game.outcome, self.margin_of(k))[2]
             total -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
         for player in {p for g in self.games for p in (g.white, g.black)}:
             years = self.years(player)

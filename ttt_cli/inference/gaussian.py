@@ -1,7 +1,13 @@
 """Who wins where performances are Gaussian, for numbers and arrays alike: nothing heavy is imported."""
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
+
+STRENGTH_UNIT: Final = (
+    400.0  # points above the year's level at which draw margins grow by e^draw_margin_strength
+)
+STRENGTH_REACH: Final = 2.0  # units, at most
 
 
 def is_gaussian(params: Mapping[str, Any]) -> bool:
@@ -15,23 +21,35 @@ def outcomes(
     """Probabilities of loss, draw and win for White; `cdf` is the normal distribution function.
 
     `white` and `black` hold `mean` and `sd`, and where `params` have no draw margin for all, each player's
-    `draw_margin` and `draw_margin_sd`, points.
+    `draw_margin` and `draw_margin_sd`, points. `draw_margin_strength` in `params` lets margins grow with the mean of
+    `white` and `black` above `draw_margin_level`, points.
     """
     difference = white["mean"] - black["mean"] + params.get("white_advantage", 0.0)
     variance = 2.0 * params["beta"] ** 2 + white["sd"] ** 2 + black["sd"] ** 2
     if "draw_margin" in params:
-        return by_margin(difference, variance, params["draw_margin"], cdf)
-    win = cdf((difference - black["draw_margin"]) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
-    loss = cdf((-difference - white["draw_margin"]) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)
+        margin = params["draw_margin"] * _grown(params, white, black)
+        return by_margin(difference, variance, margin, cdf)
+    more = params.get("draw_margin_mean", 0.0) * (_grown(params, white, black) - 1.0)
+    win = cdf((difference - black["draw_margin"] - more) / (variance + black["draw_margin_sd"] ** 2) ** 0.5)
+    loss = cdf((-difference - white["draw_margin"] - more) / (variance + white["draw_margin_sd"] ** 2) ** 0.5)
     rest = 1.0 - loss - win
     draw = 0.5 * (rest + abs(rest))
     total = loss + draw + win
     return loss / total, draw / total, win / total
 
 
-def by_margin(
-    difference: Any, variance: Any, margin: float, cdf: Callable[[Any], Any]
-) -> tuple[Any, Any, Any]:
+def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any]) -> Any:
+    """How many times the draw margin is that of players of the year's level."""
+    strength = params.get("draw_margin_strength", 0.0)
+    if not strength:
+        return 1.0
+    level = params["draw_margin_level"]
+    above = ((white["mean"] + black["mean"]) / 2.0 - level) / STRENGTH_UNIT
+    within = (abs(above + STRENGTH_REACH) - abs(above - STRENGTH_REACH)) / 2.0
+    return math.e ** (strength * within)
+
+
+def by_margin(difference: Any, variance: Any, margin: Any, cdf: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
     """The same when the performances differ by N(difference, variance) and differences up to `margin` are draws."""
     scale, distance = variance**-0.5, abs(difference)
     draw = cdf((margin - distance) * scale) - cdf((-margin - distance) * scale)

@@ -143,6 +143,25 @@ class SkillParams(PlayParams):
     draw_probability: DrawProbability = None
 
 
+class DrawsMove(Params):
+    """Draw margins that follow the year and the strength of the players."""
+
+    draw_margin_drift: float = Field(
+        default=0.0,
+        ge=0,
+        le=10,
+        validation_alias=alias("draw_margin_drift", "tau_eps"),
+        description="sd of the change of the draw margin's logarithm from year to year; 0: one margin for all years",
+    )
+    draw_margin_strength: float = Field(
+        default=0.0,
+        ge=-5,
+        le=5,
+        validation_alias=alias("draw_margin_strength", "kappa"),
+        description="rise of the draw margin's logarithm with 400 points of both players above the year's level",
+    )
+
+
 MOST_ADVANTAGE: Final = 2_000.0  # Elo points: a queen is 1008
 MOST_MARGIN: Final = 4_000.0  # Elo points: at 2,520 one game in a million between equals is not drawn
 LogisticMargin = Annotated[

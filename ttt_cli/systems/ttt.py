@@ -17,7 +17,8 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.params import SkillParams
+from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.params import DrawsMove, SkillParams
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
@@ -30,7 +31,7 @@ TRAITS: Final = Traits(
 predict = outcome.predict
 
 
-class Params(SkillParams):
+class Params(SkillParams, DrawsMove):
     """Parameters of TTT."""
 
 
@@ -94,5 +95,7 @@ def _inference(
 ) -> Inference:
     merged = merge_games(timeline, colours=params.white_advantage != 0.0)
     unit = normal_unit(params.beta, margin)
-    rule = Rule(2.0 * params.beta**2, margin, advantage, unit * merged.handicap)
-    return Inference(timeline, merged, {"skill": params.skill_prior(timeline)}, rule, start, threads)
+    moves = params.draw_margin_drift, params.draw_margin_strength
+    moving = MovingMargins(timeline, merged, margin, *moves, start=start)
+    rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, unit * merged.handicap)
+    return Inference(timeline, merged, {"skill": params.skill_prior(timeline)}, rule, moving, start, threads)

@@ -20,7 +20,8 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.params import PlayParams, alias
+from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.params import DrawsMove, PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.traits import CAREER, DRIFT, OWN_MARGINS, PLAY, Traits
@@ -38,7 +39,7 @@ NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is fl
 GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 
 
-class Params(PlayParams):
+class Params(PlayParams, DrawsMove):
     """Parameters of TTT-D."""
 
     draw_margin_mean: float | None = Field(
@@ -134,8 +135,10 @@ def _inference(
 ) -> Inference:
     priors = {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
     margin, handicap = priors["draw_margin"].origin, _elo_unit(params) * merged.handicap
-    rule = Rule(2.0 * params.beta**2, margin, advantage, handicap)
-    return Inference(timeline, merged, priors, rule, start, threads)
+    moves = params.draw_margin_drift, params.draw_margin_strength
+    moving = MovingMargins(timeline, merged, margin, *moves, newcomers=True, start=start)
+    rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, handicap)
+    return Inference(timeline, merged, priors, rule, moving, start, threads)
 
 
 def _without_games(

@@ -1,7 +1,7 @@
 """Gaussian expectation propagation: one Gaussian per quantity of a node, found by sweeps over the timeline."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Final
@@ -9,13 +9,14 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Mask
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import DrawCurve, Fit
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Moves, Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
 from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites, tells_of
+from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import Pace, Sweep, largest
 from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
@@ -30,6 +31,7 @@ class Inference:
 
     `priors`: of each quantity of a node, `skill` and perhaps `draw_margin`. `start`: a fit of the same timeline,
     perhaps with other parameters, to begin from, or what is believed of its nodes; `warm`: whether it is of use.
+    `moving` are the margins of `rule`, which follow the fit.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Inference:
         merged: MergedGames,
         priors: Mapping[str, Prior],
         rule: Rule,
+        moving: MovingMargins,
         start: Fit | None = None,
         threads: int | None = None,
     ) -> None:
@@ -47,7 +50,13 @@ class Inference:
             for name in (("ttt_d", "ttt_d_links", "chains") if margins else ("ttt", "ttt_links", "chains"))
         )
         self._alternate = not margins  # slices turned against each other: with margins it takes more sweeps
-        self.merged, self._games, self.priors, self.rule = merged, merged.games, priors, rule
+        self.merged, self._games, self.priors, self.rule, self.moving = (
+            merged,
+            merged.games,
+            priors,
+            rule,
+            moving,
+        )
         n, games = timeline.n_nodes, len(merged)
         self._nodes, self._firsts = n, range(0, len(priors) * n, max(n, 1))
         self.chains = Chains(
@@ -56,6 +65,7 @@ class Inference:
             self._of_variables(timeline.next),
             *map(np.concatenate, zip(*(prior.steps() for prior in priors.values()), strict=True)),
         )
+        moving.attach(self.chains)
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
         self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices)
@@ -72,6 +82,8 @@ class Inference:
         self.warm = bool(self.sites.message.any())
         self._moves = Moves(self._slices, self._messages.marginal)
         self._smooth()
+        if self.warm:
+            moving.follow_strength(self)
 
     def _of_variables(self, nodes: Ids) -> Ids:
         """Nodes, or -1, as variables: of each quantity in turn."""
@@ -82,8 +94,10 @@ class Inference:
     def state(self) -> dict[str, Vector]:
         """What a further fit may start from."""
         message, _, positivity = self.sites
-        return {sites_name(self.merged.colours): message} | (
-            {"positivity": positivity} if len(positivity) else {}
+        return (
+            {sites_name(self.merged.colours): message}
+            | ({"positivity": positivity} if len(positivity) else {})
+            | self.moving.state
         )
 
     def _guess(self, start: Fit | None, first: Mask) -> None:
@@ -133,7 +147,10 @@ class Inference:
         self._smooth()
         change = moves.largest()
         left = self._towards_joint_means(pace is not Pace.PLAIN)
-        moved, ahead = moves.end()
+        follows = self.moving.update(self)
+        if self.moving.of_newcomers:
+            self._smooth()
+        moved, ahead = map(max, moves.end(), follows)
         change = max(change, moved)
         return Sweep(change if change > ROUNDING * self._joint.widest else 0.0, left, skipped, ahead)
 
@@ -207,28 +224,58 @@ class Inference:
             return found
 
         total, predicted = map(math.fsum, zip(*self._slices.run(evidence), strict=True))
-        return total + float(self._chain_kernels.chain_evidence(self._messages)), predicted
+        total += float(self._chain_kernels.chain_evidence(self._messages)) + self.moving.log_evidence(self)
+        return total, predicted
 
     def gradient(self) -> tuple[dict[str, float], tuple[float, float, float, float]]:
         """Of log Z at the fixed point: in the parameters of the priors, and in those of games (`kernels/ep/ttt.py`).
 
-        Those of the games are 2 beta^2, the draw margin (or the origin of the players' own), White's advantage and the
-        logarithm of handicaps.
+        With those of priors come those of moving margins. Those of games are 2 beta^2, the draw margin (or the origin
+        of the players' own), White's advantage and the logarithm of handicaps.
         """
+        by_margin = np.empty(len(self.merged))
+        noise, *others = self._kernels.gradient(
+            self._games, self.merged.balance, self.rule, self.cavities(), by_margin
+        )
+        of_margins = self.moving.gradient(self, by_margin)
+        margin, positivity = of_margins.pop("draw_margin"), self.sites.positivity
+        if len(positivity):
+            marginal = self._messages.marginal
+            margin += self._kernels.positive_gradient(self.rule.origin, marginal, positivity)
+        return prior_slopes(self.priors, *self.chain_slopes()) | of_margins, (noise, margin, *others)
+
+    def chain_slopes(self) -> tuple[Array, Array]:
+        """The gradient of log Z in the means and variances of the steps of all variables."""
         by_mean, by_variance = np.empty((2, len(self._means)))
         self._chain_kernels.chain_gradient(self._messages, by_mean, by_variance)
-        marginal, sites = self._messages.marginal, self.sites
-        cavity = np.empty((len(self.merged), 5 if len(sites.positivity) else 2))
-        self._kernels.cavities(self._games, marginal, sites, cavity)
-        noise, margin, *others = self._kernels.gradient(self._games, self.merged.balance, self.rule, cavity)
-        if len(sites.positivity):
-            margin += self._kernels.positive_gradient(self.rule.margin, marginal, sites.positivity)
-        return prior_slopes(self.priors, by_mean, by_variance), (noise, margin, *others)
+        return by_mean, by_variance
+
+    def cavities(self) -> Array:
+        """Of all games, as the kernels take them."""
+        cavity = np.empty((len(self.merged), 5 if len(self.sites.positivity) else 2))
+        marginal = self._messages.marginal
+        self.run_games(lambda *part: self._kernels.cavities(*part, self._games, marginal, self.sites, cavity))
+        return cavity
+
+    def run_games(self, task: Callable[[int, int], None]) -> None:
+        """Do a task for the games from one to before another, a thread for each slice."""
+        parts = self._slices.parts
+        self._slices.run(lambda number: task(parts[number].game, parts[number].game_end))
+
+    def mean_skills(self) -> Array:
+        """Of all nodes, from the origin, points."""
+        precision, weighted = self._messages.marginal[: self._nodes].T
+        mean: Array = weighted / precision
+        return mean
 
     def beliefs(self) -> Array:
         """Means from their origins, and sds, of all variables, (2, variables), points."""
         precision, weighted = self._messages.marginal.T
         return np.array([weighted / precision, precision**-0.5])
+
+    def draws(self) -> DrawCurve | None:
+        """What is believed of draw margins that move."""
+        return self.moving.curve(self, self.priors["skill"].origin)
 
     def histories(self) -> dict[str, Chain]:
         """What is believed of the quantities of all nodes, points."""

@@ -6,6 +6,7 @@ Winther 2005; Rasmussen and Williams 2006, section 3.6, whose updates go one by 
 """
 
 import math
+from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Status
+from ttt_cli.fitted import DrawCurve, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference, prior_slopes
 from ttt_cli.inference.ep.warm_start import sites_name
@@ -39,7 +40,8 @@ class JointInference:
     """
 
     def __init__(self, inference: Inference, shape: Shape, given: tuple[Array, Array] | None = None) -> None:
-        self._priors, self._merged, self._rule = inference.priors, inference.merged, inference.rule
+        self._priors, self.merged, self.rule = inference.priors, inference.merged, inference.rule
+        self.moving = inference.moving
         self._margins = "draw_margin" in inference.priors
         sites, model = ("margin_sites", "ttt_d") if self._margins else ("skill_sites", "ttt")
         self._kernels = import_module(f"ttt_cli.kernels.joint.{sites}")
@@ -52,16 +54,16 @@ class JointInference:
         self._precision = np.zeros(len(self._chains.previous))  # of steps; 0 within a group
         self._precision[steps] = 1.0 / self._chains.variance[steps]
         self.beliefs = inference.beliefs()
-        self._covariances = np.empty((6 if self._margins else 1, len(self._merged)))
+        self._covariances = np.empty((6 if self._margins else 1, len(self.merged)))
         self._shared = np.zeros(len(self._chains.previous))
-        self._cavity = np.empty((len(self._merged), 5 if self._margins else 2))
+        self._cavity = np.empty((len(self.merged), 5 if self._margins else 2))
         self._integral, self._apart = math.nan, 0.0  # of what offsets within groups add
 
     @property
     def state(self) -> dict[str, Array]:
         """What a further joint fit may start from."""
         return {
-            f"joint {sites_name(self._merged.colours)}": self.links, "joint positivity": self.positivity,
+            f"joint {sites_name(self.merged.colours)}": self.links, "joint positivity": self.positivity,
         }  # fmt: skip
 
     def solve(
@@ -77,9 +79,11 @@ class JointInference:
             before = self.beliefs
             self.believe()
             remaining = damping.after(self.beliefs - before)
-            rows.append((damping.change, remaining))
+            moved, ahead = self.moving.update(self)
+            change, remaining = max(damping.change, moved), max(remaining, ahead)
+            rows.append((change, remaining))
             if on_sweep:
-                on_sweep(len(rows), damping.change, remaining)
+                on_sweep(len(rows), change, remaining)
             if remaining < solver.tol and not skipped:
                 break
             skipped = self._update(damping.share)
@@ -98,9 +102,7 @@ class JointInference:
         self._shared = np.where(self._chains.previous < 0, 0.0, variance)
         self._shared[shape.later] = joined[self._covariances.size :]
         self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
-        self._kernels.cavities(
-            self._merged.games, mean, variance, self._covariances, self.links, self._cavity
-        )
+        self._kernels.cavities(self.merged.games, mean, variance, self._covariances, self.links, self._cavity)
 
     def factor(self, *, once: bool = False) -> tuple[Factor, Array]:
         """Of the precision matrix A of groups of variables, sites as they are; and b, where A^-1 b are the means."""
@@ -119,7 +121,7 @@ class JointInference:
             np.zeros((2, size)),
             previous[later],
         )
-        self._kernels.assemble(self._merged.games, self.links, couplings, diagonal, b)
+        self._kernels.assemble(self.merged.games, self.links, couplings, diagonal, b)
         diagonal[margins:] += self.positivity[:, 0]
         b[margins:] += self.positivity[:, 1]
         weighted = precision * self._chains.mean
@@ -144,7 +146,7 @@ class JointInference:
         return np.sqrt(variance)
 
     def _update(self, share: float) -> int:
-        skipped = self._kernels.update(self._merged.games, self._rule, self._cavity, share, self.links)
+        skipped = self._kernels.update(self.merged.games, self.rule, self._cavity, share, self.links)
         return int(skipped + self._keep_positive(min(share, POSITIVE))[0])
 
     def _keep_positive(self, share: float) -> tuple[int, float, float]:
@@ -153,17 +155,28 @@ class JointInference:
             return 0, 0.0, 0.0
         mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes :])
         found: tuple[int, float, float] = self._kernels.keep_positive(
-            self._rule.margin, mean, sd**2, share, self.positivity
+            self.rule.origin, mean, sd**2, share, self.positivity
         )
         return found
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
-        total, predicted = self._kernels.evidence(self._merged.games, self._rule, self._cavity, self.links)
-        return self._integral + total + self._keep_positive(0.0)[1], predicted
+        total, predicted = self._kernels.evidence(self.merged.games, self.rule, self._cavity, self.links)
+        total += self._integral + self._keep_positive(0.0)[1] + self.moving.log_evidence(self)
+        return total, predicted
 
     def gradient(self) -> tuple[dict[str, float], tuple[float, ...]]:
         """Of log Z at the fixed point, as `Inference.gradient`."""
+        by_margin = np.empty(len(self.merged))
+        noise, *others = self._gradient(
+            self.merged.games, self.merged.balance, self.rule, self._cavity, by_margin
+        )
+        of_margins = self.moving.gradient(self, by_margin)
+        margin = of_margins.pop("draw_margin") + self._keep_positive(0.0)[2]
+        return prior_slopes(self._priors, *self.chain_slopes()) | of_margins, (noise, margin, *others)
+
+    def chain_slopes(self) -> tuple[Array, Array]:
+        """The gradient of log Z in the means and variances of the steps of all variables."""
         _, previous, _, step, variance = self._chains
         mean, sd = self.beliefs
         steps = np.flatnonzero(self._precision)
@@ -180,11 +193,24 @@ class JointInference:
                 by_mean[i] += force[i]
                 if self._precision[previous[i]] == 0.0:
                     by_mean[previous[i]] += by_mean[i]
-        noise, margin, *others = self._gradient(
-            self._merged.games, self._merged.balance, self._rule, self._cavity
-        )
-        slopes = prior_slopes(self._priors, by_mean, by_variance)
-        return slopes, (noise, margin + self._keep_positive(0.0)[2], *others)
+        return by_mean, by_variance
+
+    def cavities(self) -> Array:
+        """Of all games, as the kernels take them."""
+        return self._cavity
+
+    def run_games(self, task: Callable[[int, int], None]) -> None:
+        """Do a task for all games."""
+        task(0, len(self.merged))
+
+    def mean_skills(self) -> Array:
+        """Of all nodes, from the origin, points."""
+        mean: Array = self.beliefs[0, : self._nodes]
+        return mean
+
+    def draws(self) -> DrawCurve | None:
+        """What is believed of draw margins that move."""
+        return self.moving.curve(self, self._priors["skill"].origin)
 
     def histories(self) -> dict[str, Chain]:
         """What is believed of the quantities of all nodes, points."""

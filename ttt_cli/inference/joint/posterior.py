@@ -7,7 +7,7 @@ from typing import Final
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Links, Status
+from ttt_cli.fitted import DrawCurve, Fit, Links, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
@@ -45,6 +45,7 @@ class Found:
     state: dict[str, Array]
     notes: tuple[str, ...] = ()
     links: Links | None = None
+    draws: DrawCurve | None = None
 
 
 def infer(
@@ -71,7 +72,16 @@ def infer(
             inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
         )
     if kind == "factorised":
-        return Found(kind, inference.histories(), *inference.log_evidence(), status, trace, inference.state)
+        draws = inference.draws()
+        return Found(
+            kind,
+            inference.histories(),
+            *inference.log_evidence(),
+            status,
+            trace,
+            inference.state,
+            draws=draws,
+        )
     if shape is None:
         chains, error = sampled_histories(inference)
         note = (
@@ -79,7 +89,8 @@ def infer(
         )
         notes = (note, *(notes_of(partial(solved_deviations, inference)) if notes_of else ()))
         links = links_of(inference, inference.sites.link, inference.sites.positivity)
-        return Found(kind, chains, *inference.log_evidence(), status, trace, inference.state, notes, links)
+        draws, state = inference.draws(), inference.state
+        return Found(kind, chains, *inference.log_evidence(), status, trace, state, notes, links, draws)
     joint = JointInference(inference, shape, sites)
     if kind == "joint" and len(trace) < solver.max_sweeps:
         status, trace = joint.solve(solver, on_sweep, trace)
@@ -90,7 +101,7 @@ def infer(
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = notes_of(joint.deviations) if notes_of else ()
     state, links = inference.state | joint.state, links_of(inference, joint.links, joint.positivity)
-    return Found(kind, joint.histories(), *scores, status, trace, state, notes, links)
+    return Found(kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws())
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
@@ -99,6 +110,7 @@ def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
         return inference
     joint = JointInference(inference, Shape(inference), _joint_sites(inference, fit))
     joint.believe()
+    joint.moving.follow_strength(joint)
     return joint
 
 

@@ -72,12 +72,14 @@ class Games(NamedTuple):
 class Rule(NamedTuple):
     """How differences become outcomes, points.
 
-    `noise`: 2 beta^2, the variance of the difference of two performances; `margin`: the draw margin, or the origin of
-    the players' own; `advantage` of the first player; `handicap` (places,) by its place in a code.
+    `noise`: 2 beta^2, the variance of the difference of two performances; `margin` (games,): the draw margin of each,
+    or what is added to the players' own, which are counted from `origin`; `advantage` of the first player; `handicap`
+    (places,) by its place in a code.
     """
 
     noise: float
-    margin: float
+    margin: Vector
+    origin: float
     advantage: float
     handicap: Vector
 

@@ -6,17 +6,20 @@ Arrays as in `structures`, messages along the chains as in `chains`.
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.colours import UNKNOWN, first_share, game_log_normaliser, game_moments
+from ttt_cli.kernels.colours import UNKNOWN, first_share, game_log_normaliser, game_moments, log_average
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.indices import at, span
-from ttt_cli.kernels.normal import LOG_SQRT_2PI
+from ttt_cli.kernels.normal import INV_SQRT_2PI, LOG_SQRT_2PI
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
+SQRT_HALF = math.sqrt(0.5)
+FAINT = 1e-280  # probabilities below are taken by their logarithms
+NEAR_NONE = 1e-6  # so are those of draws that are what is left of 1
 
 
 @inner
@@ -82,12 +85,12 @@ def _play_period(begin, end, games, rule, repeats, marginal, message, link):
     """
     skipped = 0
     _, first, second, code, weight = games
-    noise, margin, advantage, handicap = rule
+    noise, margin, _, advantage, handicap = rule
     for g in span(begin, end):
         before = 0.0
         for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
             change = _play(
-                g, at(first[g]), at(second[g]), code[g], weight[g], noise, margin, advantage, handicap,
+                g, at(first[g]), at(second[g]), code[g], weight[g], noise, margin[g], advantage, handicap,
                 marginal, message, link,
             )  # fmt: skip
             if change <= SETTLED or change < SLOW * before:
@@ -180,7 +183,7 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
         mean = difference + handicap_of(games.code[g], rule.handicap)
         scale = 1.0 / math.sqrt(rule.noise + variance)
         normaliser = game_log_normaliser(
-            mean * scale, rule.advantage * scale, rule.margin * scale, outcome_of(games.code[g])
+            mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
         )
         predicted += games.weight[g] * normaliser
         total += games.weight[g] * (normaliser - absorbed)
@@ -198,15 +201,85 @@ def _by_bound(t, bound, outcome, slope):
 
 
 @kernel
-def cavities(games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
-    """Fill `found` (games, 2) with each game's cavity, as `gradient` takes it."""
-    for g in span(0, len(games.first)):
+def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
+    """Fill `found` (games, 2) with the cavities of some games, as `gradient` takes them."""
+    for g in span(begin, end):
         found[g, 0], found[g, 1], _ = _cavity(g, games, marginal, sites.message)
 
 
+@inner
+def _margin_slope(t, advantage, bound, outcome):
+    """(log P, d log P / d bound) of an outcome, colours known or not."""
+    known = outcome % UNKNOWN
+    log_1 = outcome_log_normaliser(t + advantage, bound, known)
+    slope_1 = _by_bound(t + advantage, bound, known, outcome_moments(t + advantage, bound, known)[0])
+    if outcome < UNKNOWN:
+        return log_1, slope_1
+    log_2 = outcome_log_normaliser(t - advantage, bound, known)
+    slope_2 = _by_bound(t - advantage, bound, known, outcome_moments(t - advantage, bound, known)[0])
+    share = first_share(log_1, log_2)
+    return log_average(log_1, log_2), share * slope_1 + (1.0 - share) * slope_2
+
+
+@inner
+def _margin_information(t, advantage, bound, outcome):
+    """(score, Fisher information) of the logarithm of a margin; all in units of the difference's sd."""
+    if outcome < UNKNOWN:
+        at_win = bound - t - advantage
+        at_loss = bound + t + advantage
+        win = 0.5 * math.erfc(at_win * SQRT_HALF)
+        loss = 0.5 * math.erfc(at_loss * SQRT_HALF)
+        draw = 1.0 - win - loss
+        if min(win, loss) > FAINT and draw > NEAR_NONE:
+            by_win = bound * INV_SQRT_2PI * math.exp(-0.5 * at_win * at_win)
+            by_loss = bound * INV_SQRT_2PI * math.exp(-0.5 * at_loss * at_loss)
+            by_draw = by_win + by_loss
+            information = by_win * by_win / win + by_loss * by_loss / loss + by_draw * by_draw / draw
+            if outcome == 1:
+                return by_draw / draw, information
+            return (-by_win / win if outcome == 2 else -by_loss / loss), information
+    score = 0.0
+    information = 0.0
+    for other in range(outcome - outcome % UNKNOWN, outcome - outcome % UNKNOWN + 3):
+        log_p, slope = _margin_slope(t, advantage, bound, other)
+        slope *= bound
+        information += math.exp(log_p) * slope * slope
+        if other == outcome:
+            score = slope
+    return score, information
+
+
 @kernel
-def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[float, float, float, float]:
-    """The games' gradient of the log-evidence in 2 beta^2, the draw margin, White's advantage and the log of handicaps.
+def margin_information(
+    begin: int, end: int, games: Games, rule: Rule, cavity: Rows, score: Vector, information: Vector
+) -> None:
+    """Fill the scores and Fisher information of the logarithms of the draw margins of some games, (games,).
+
+    With s_o = d log P_o / d log margin these are s of the outcome there was, and the sum of P_o s_o^2; both of all
+    equal games. `cavity` as in `gradient`.
+    """
+    for g in span(begin, end):
+        score[g] = 0.0
+        information[g] = 0.0
+        difference, variance = cavity[g, 0], cavity[g, 1]
+        if variance < 0.0:
+            continue
+        scale = 1.0 / math.sqrt(rule.noise + variance)
+        t = (difference + handicap_of(games.code[g], rule.handicap)) * scale
+        found = _margin_information(
+            t, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
+        )
+        score[g] = games.weight[g] * found[0]
+        information[g] = games.weight[g] * found[1]
+
+
+@kernel
+def gradient(
+    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector
+) -> tuple[float, float, float]:
+    """The games' gradient of the log-evidence in 2 beta^2, White's advantage and the log of handicaps.
+
+    Fills `by_margin` (games,) with that of each game in its draw margin.
 
     At a fixed point log Z does not change to first order when sites do, so only what depends on a parameter explicitly
     counts: each factor's own slope given the messages it receives. A variance inside a Gaussian integral
@@ -216,18 +289,18 @@ def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[f
     colours are unknown. `cavity` (games, 2): mean and variance of s_i - s_j without the game; below 0, it is left out.
     """
     by_noise = 0.0
-    by_margin = 0.0
     by_advantage = 0.0
     by_handicap = 0.0
     for g in span(0, len(games.first)):
         difference, variance = cavity[g, 0], cavity[g, 1]
+        by_margin[g] = 0.0
         if variance < 0.0:
             continue
         weight = games.weight[g]
         handicap = handicap_of(games.code[g], rule.handicap)
         mean = difference + handicap
         scale = 1.0 / math.sqrt(rule.noise + variance)
-        bound = rule.margin * scale
+        bound = rule.margin[g] * scale
         outcome = outcome_of(games.code[g])
         known = outcome % UNKNOWN
         share = 1.0
@@ -241,7 +314,7 @@ def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[f
                 t = (mean + sign * rule.advantage) * scale
                 v, w = outcome_moments(t, bound, known)
                 by_noise += p * weight * 0.5 * (v * v - w) * scale * scale
-                by_margin += p * weight * _by_bound(t, bound, known, v) * scale
+                by_margin[g] += p * weight * _by_bound(t, bound, known, v) * scale
                 by_advantage += p * sign * balance[g] * v * scale
                 by_handicap += p * weight * v * scale * handicap
-    return by_noise, by_margin, by_advantage, by_handicap
+    return by_noise, by_advantage, by_handicap

@@ -123,12 +123,12 @@ def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
     """Update the games of one period in order; returns how many had to be skipped (see `ttt._play_period`)."""
     skipped = 0
     _, first, second, code, weight = games
-    noise, margin, advantage, handicap = rule
+    noise, margin, _, advantage, handicap = rule
     for g in span(begin, end):
         i = at(first[g])
         j = at(second[g])
         change = _play(
-            g, i, j, n, code[g], weight[g], noise, margin, advantage, handicap, marginal, message, link
+            g, i, j, n, code[g], weight[g], noise, margin[g], advantage, handicap, marginal, message, link
         )
         if change < 0.0:
             skipped += 1
@@ -143,7 +143,7 @@ def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
                     code[g],
                     weight[g],
                     noise,
-                    margin,
+                    margin[g],
                     advantage,
                     handicap,
                     marginal,
@@ -188,7 +188,7 @@ def sweep(
                 elif past and not back:
                     received = from_past(v, previous[v], mean, variance, backward, marginal)
                     receive(v, forward, received, marginal)
-            if not _keep_positive(i, n + i, rule.margin, marginal, positivity):
+            if not _keep_positive(i, n + i, rule.origin, marginal, positivity):
                 skipped += 1
         skipped += _play_period(
             games.start[p], games.start[p + 1], n, games, rule, repeats, marginal, message, link
@@ -244,7 +244,7 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
     """
     message, _, positivity = sites
     _, first, second, code, weight = games
-    noise, margin, advantage, handicap = rule
+    noise, margin, _, advantage, handicap = rule
     predicted = 0.0
     total = 0.0
     n = at(len(positivity))
@@ -255,7 +255,7 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
             continue
         difference = cavity[0, 0] - cavity[1, 0] + handicap_of(code[g], handicap)
         normaliser = game_log_probability(
-            outcome_of(code[g]), difference + (cavity[2, 0] + margin), (cavity[3, 0] + margin) - difference,
+            outcome_of(code[g]), difference + (cavity[2, 0] + margin[g]), (cavity[3, 0] + margin[g]) - difference,
             advantage, apart(noise, cavity[0, 1] + cavity[1, 1], cavity[2, 1], cavity[3, 1]),
         )  # fmt: skip
         predicted += weight[g] * normaliser
@@ -265,17 +265,17 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
         weighted = marginal[n + i, 1] - positivity[i, 1]
         if not precision > 0.0:
             continue
-        total += win_log_normaliser((weighted / precision + margin) * math.sqrt(precision))
+        total += win_log_normaliser((weighted / precision + rule.origin) * math.sqrt(precision))
         total -= log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
     return total, predicted
 
 
 @kernel
-def cavities(games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
-    """Fill `found` (games, 5) with each game's cavity, as `gradient` takes it."""
+def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
+    """Fill `found` (games, 5) with the cavities of some games, as `gradient` takes them."""
     n = at(len(sites.positivity))
     cavity = np.empty((4, 2))
-    for g in span(0, len(games.first)):
+    for g in span(begin, end):
         proper, _ = _cavities(g, at(games.first[g]), at(games.second[g]), n, marginal, sites.message, cavity)
         difference = cavity[0, 0] - cavity[1, 0]
         found[g, 0] = difference + cavity[2, 0]
@@ -286,23 +286,25 @@ def cavities(games: Games, marginal: Rows, sites: Sites, found: Rows) -> None:
 
 
 @kernel
-def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[float, float, float, float]:
-    """As `ttt.gradient`; instead of the draw margin in the origin of the margins, positivity left out.
+def gradient(
+    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector
+) -> tuple[float, float, float]:
+    """As `ttt.gradient`; `by_margin` in what is added to both players' margins.
 
     `cavity` (games, 5): means of x1 and x2 without noise, advantage, handicap and the origin of margins, the variance
     of x1, its covariance with x1 + x2, and the variance of that.
     """
-    noise, margin, advantage, handicap = rule
+    noise, margin, _, advantage, handicap = rule
     by_noise = 0.0
-    by_margin = 0.0
     by_advantage = 0.0
     by_handicap = 0.0
     for g in span(0, len(games.first)):
+        by_margin[g] = 0.0
         if cavity[g, 2] < 0.0:
             continue
         given = handicap_of(games.code[g], handicap)
-        x1 = cavity[g, 0] + given + margin
-        x2 = cavity[g, 1] - given + margin
+        x1 = cavity[g, 0] + given + margin[g]
+        x2 = cavity[g, 1] - given + margin[g]
         spread = together(noise, cavity[g, 2], cavity[g, 3], cavity[g, 4])
         c11, c12, c22, det = spread
         outcome = outcome_of(games.code[g])
@@ -314,10 +316,10 @@ def gradient(games: Games, balance: Vector, rule: Rule, cavity: Rows) -> tuple[f
                 )
                 counted = p * games.weight[g]
                 by_noise += counted * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
-                by_margin += counted * (g1 + g2)
+                by_margin[g] += counted * (g1 + g2)
                 by_advantage += p * sign * balance[g] * (g1 - g2)
                 by_handicap += counted * (g1 - g2) * given
-    return by_noise, by_margin, by_advantage, by_handicap
+    return by_noise, by_advantage, by_handicap
 
 
 @kernel

@@ -164,7 +164,7 @@ def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) ->
     """
     active, ends, decay = counted
     code, times, sites, links = games
-    noise, margin, advantage, handicap = rule
+    noise, margin, _, advantage, handicap = rule
     skipped = 0
     for k in range(len(active)):
         g = active[k]
@@ -172,7 +172,7 @@ def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) ->
         done = _play(
             g, ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], handicap),
             alone * decay[k, 0], alone * decay[k, 1], times[g] * decay[k, 0], times[g] * decay[k, 1],
-            noise, margin, advantage, marginal, sites, links,
+            noise, margin[g], advantage, marginal, sites, links,
         )  # fmt: skip
         if not done:
             skipped += 1

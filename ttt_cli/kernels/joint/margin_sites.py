@@ -49,20 +49,20 @@ def assemble(games: Games, link: Rows, coupling: Rows, diagonal: Vector, b: Vect
 
 
 @inner
-def _turned(code, rule, x1, x2, c11, shared, both):
+def _turned(code, margin, rule, x1, x2, c11, shared, both):
     """Means of x1 and x2, of outcomes, and their covariances, noise included."""
     given = handicap_of(code, rule.handicap)
-    return x1 + given + rule.margin, x2 - given + rule.margin, together(rule.noise, c11, shared, both)
+    return x1 + given + margin, x2 - given + margin, together(rule.noise, c11, shared, both)
 
 
 @inner
-def _site(code, rule, x1, x2, c11, shared, both):
+def _site(code, margin, rule, x1, x2, c11, shared, both):
     """(possible, q11, q12, q22, b1, b2) of the site that a cavity asks for.
 
     With cavity covariance C and mean m, Q = (I - K C)^-1 K and b = (I - K C)^-1 (g + K m).
     """
     outcome = outcome_of(code)
-    mean_1, mean_2, spread = _turned(code, rule, x1, x2, c11, shared, both)
+    mean_1, mean_2, spread = _turned(code, margin, rule, x1, x2, c11, shared, both)
     g1, g2, k11, k12, k22 = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
     possible = outcome < UNKNOWN or (k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9))
     _, c12, c22, _ = together(0.0, c11, shared, both)
@@ -125,7 +125,7 @@ def cavities(
 
 
 @inner
-def _agreed(code, rule, cavity, others, site):
+def _agreed(code, margin, rule, cavity, others, site):
     """Let `site` (5,) become the one that a game and `others` equal ones agree upon; returns whether there is one."""
     proper, x1, x2, c11, shared, both = _without(
         cavity[0],
@@ -145,7 +145,7 @@ def _agreed(code, rule, cavity, others, site):
         proper, y1, y2, d11, d12, d22 = _without(
             x1, x2, c11, shared, both, -others, site[0], site[1], site[2], site[3], site[4]
         )
-        possible, q11, q12, q22, b1, b2 = _site(code, rule, y1, y2, d11, d12, d22)
+        possible, q11, q12, q22, b1, b2 = _site(code, margin, rule, y1, y2, d11, d12, d22)
         if not (proper and possible):
             return False
         change = (abs(q11 - site[0]) + abs(q22 - site[2])) / max(q11 + q22, TINY)
@@ -170,11 +170,12 @@ def update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> 
             continue
         site[:] = link[g]
         if games.weight[g] > 1.0:
-            possible = _agreed(games.code[g], rule, cavity[g], games.weight[g] - 1.0, site)
+            possible = _agreed(games.code[g], rule.margin[g], rule, cavity[g], games.weight[g] - 1.0, site)
         else:
             possible, site[0], site[1], site[2], site[3], site[4] = _site(
-                games.code[g], rule, cavity[g, 0], cavity[g, 1], cavity[g, 2], cavity[g, 3], cavity[g, 4]
-            )
+                games.code[g], rule.margin[g], rule, cavity[g, 0], cavity[g, 1], cavity[g, 2], cavity[g, 3],
+                cavity[g, 4],
+            )  # fmt: skip
         if not possible:
             skipped += 1
             continue
@@ -210,8 +211,8 @@ def evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float,
         if cavity[g, 2] < 0.0:
             continue
         x1, x2, spread = _turned(
-            games.code[g], rule, cavity[g, 0], cavity[g, 1], cavity[g, 2], cavity[g, 3], cavity[g, 4]
-        )
+            games.code[g], rule.margin[g], rule, cavity[g, 0], cavity[g, 1], cavity[g, 2], cavity[g, 3], cavity[g, 4]
+        )  # fmt: skip
         normaliser = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
         predicted += games.weight[g] * normaliser
         total += games.weight[g] * (normaliser - _absorbed(g, cavity, link))

@@ -51,17 +51,17 @@ def cavities(
 
 
 @inner
-def _site(outcome, given, rule, mean, variance):
+def _site(outcome, given, margin, rule, mean, variance):
     """(q, h) of the site that a cavity asks for; q below 0 where no Gaussian site stands for the game."""
     scale = 1.0 / math.sqrt(rule.noise + variance)
-    v, w = game_moments((mean + given) * scale, rule.advantage * scale, rule.margin * scale, outcome)
+    v, w = game_moments((mean + given) * scale, rule.advantage * scale, margin * scale, outcome)
     shrink = w * scale * scale
     rest = 1.0 / (1.0 - variance * shrink)
     return shrink * rest, (v * scale + mean * shrink) * rest
 
 
 @inner
-def _agreed(outcome, given, rule, mean, variance, others, q, h):
+def _agreed(outcome, given, margin, rule, mean, variance, others, q, h):
     """The site that a game and `others` equal ones agree upon, (q, h) being the present one; q below 0 as in `_site`.
 
     Without any of them what is left has precision 1/variance - others q; each then sees all others.
@@ -73,7 +73,7 @@ def _agreed(outcome, given, rule, mean, variance, others, q, h):
         seen = precision + others * q
         if not seen > 0.0:
             return -1.0, 0.0
-        new_q, new_h = _site(outcome, given, rule, (weighted + others * h) / seen, 1.0 / seen)
+        new_q, new_h = _site(outcome, given, margin, rule, (weighted + others * h) / seen, 1.0 / seen)
         change = abs(new_q - q) / max(new_q, TINY)
         if new_q < 0.0:
             return new_q, new_h
@@ -96,13 +96,13 @@ def update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> 
             skipped += 1
             continue
         outcome, given = outcome_of(games.code[g]), handicap_of(games.code[g], rule.handicap)
-        mean, variance = cavity[g, 0], cavity[g, 1]
+        margin, mean, variance = rule.margin[g], cavity[g, 0], cavity[g, 1]
         if games.weight[g] > 1.0:
             q, h = _agreed(
-                outcome, given, rule, mean, variance, games.weight[g] - 1.0, link[g, 0], link[g, 1]
+                outcome, given, margin, rule, mean, variance, games.weight[g] - 1.0, link[g, 0], link[g, 1]
             )
         else:
-            q, h = _site(outcome, given, rule, mean, variance)
+            q, h = _site(outcome, given, margin, rule, mean, variance)
         if q < 0.0:  # two peaks, of unknown colours
             skipped += 1
             continue
@@ -122,7 +122,7 @@ def evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float,
         scale = 1.0 / math.sqrt(rule.noise + cavity[g, 1])
         mean = cavity[g, 0] + handicap_of(games.code[g], rule.handicap)
         normaliser = game_log_normaliser(
-            mean * scale, rule.advantage * scale, rule.margin * scale, outcome_of(games.code[g])
+            mean * scale, rule.advantage * scale, rule.margin[g] * scale, outcome_of(games.code[g])
         )
         precision = 1.0 / cavity[g, 1]
         absorbed = log_integral(precision, cavity[g, 0] * precision, link[g, 0], link[g, 1])

@@ -1,0 +1,128 @@
+"""TTT and TTT-D with draw margins that move, as plainly as they can be written: Newton steps between slow sweeps.
+
+Scores are differences of log normalisers; the precision matrix P of the walk over the years is dense.
+"""
+
+import math
+
+import numpy as np
+
+from tests.reference.ttt_d_ep import SlowTTTD
+from tests.reference.ttt_ep import SlowTTT, tilted
+
+STEP = 5e-5
+
+
+class Years:
+    """theta of each year, a random walk that begins at N(0, 1)."""
+
+    def __init__(self, years, drift):
+        self.years, self.theta = sorted(set(years)), dict.fromkeys(years, 0.0)
+        n = len(self.years)
+        self.precision = np.zeros((n, n))
+        self.precision[0, 0] = 1.0
+        for k in range(1, n):
+            u = np.zeros(n)
+            u[k], u[k - 1] = 1.0, -1.0
+            self.precision += np.outer(u, u) / (drift**2 * (self.years[k] - self.years[k - 1]))
+
+    def step(self, score, information):
+        theta = np.array([self.theta[y] for y in self.years])
+        move = np.linalg.solve(self.precision + np.diag(information), score - self.precision @ theta)
+        self.theta = dict(zip(self.years, (theta + move).tolist(), strict=True))
+        return np.abs(move).max()
+
+    def log_evidence(self, information):
+        theta = np.array([self.theta[y] for y in self.years])
+        posterior = self.precision + np.diag(information)
+        logs = [np.linalg.slogdet(of)[1] for of in (self.precision, posterior)]
+        return 0.5 * (logs[0] - logs[1] - theta @ self.precision @ theta)
+
+
+class MovingTTT(SlowTTT):
+    """Margins by year and by strength; outcomes are 1, 0, -1."""
+
+    def __init__(self, *given, drift=0.0, strength=0.0):
+        super().__init__(*given)
+        self.drift, self.strength = drift, strength
+        self.years_walk = Years([g.year for g in self.games], drift or 1.0)
+        self.above = [0.0] * len(self.games)
+
+    def margin_of(self, k, more=0.0):
+        return self.margin * math.exp(
+            self.years_walk.theta[self.games[k].year] + self.strength * self.above[k] + more
+        )
+
+    def follow_strength(self):
+        half = [sum(self.skill(p, g.year)[0] for p in (g.white, g.black)) / 2 for g in self.games]
+        for k, game in enumerate(self.games):
+            of_year = [x for x, g in zip(half, self.games, strict=True) if g.year == game.year]
+            self.above[k] = min(max((half[k] - sum(of_year) / len(of_year)) / 400, -2), 2)
+
+    def scores(self):
+        """Score and Fisher information of each year's theta."""
+        score, information = np.zeros((2, len(self.years_walk.years)))
+        for k, game in enumerate(self.games):
+            (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
+            d, c = mw - mb + self.advantage + game.lead, vw + vb + 2 * self.beta**2
+            at = self.years_walk.years.index(game.year)
+            for outcome in (1, 0, -1):
+                up, here, down = (tilted(d, c, outcome, self.margin_of(k, h))[2] for h in (STEP, 0, -STEP))
+                slope = (up - down) / (2 * STEP)
+                information[at] += math.exp(here) * slope**2
+                score[at] += slope * (outcome == game.outcome)
+        return score, information
+
+    def run(self, tol=1e-11, most=400):
+        for _ in range(most):
+            change = self.sweep()
+            if self.strength:
+                self.follow_strength()
+            if self.drift:
+                change = max(change, self.years_walk.step(*self.scores()))
+            if change < tol:
+                return self
+        raise AssertionError("the slow twin did not converge")
+
+    def log_evidence(self):
+        theta = self.years_walk.log_evidence(self.scores()[1]) if self.drift else 0.0
+        return super().log_evidence() + theta
+
+
+class MovingTTTD(SlowTTTD):
+    """Means of newcomers' margins by year: the mean of a Gaussian prior has score (E[e] - m) / s^2."""
+
+    def __init__(self, games, model, nodes=None, *, drift):
+        super().__init__(games, model, nodes)
+        self.debut = {player: min(year for p, year in self.nodes if p == player) for player, _ in self.nodes}
+        self.drift, self.years_walk = drift, Years([year for _, year in self.nodes], drift)
+
+    def newcomer(self, player):
+        return self.model.nu0 * math.exp(self.years_walk.theta[self.debut[player]])
+
+    def chain(self, kind, player):
+        years, mean, cov, total = super().chain(kind, player)
+        return years, (np.full(len(years), self.newcomer(player)) if kind == "e" else mean), cov, total
+
+    def scores(self):
+        score, information = np.zeros((2, len(self.years_walk.years)))
+        for player, year in self.debut.items():
+            at, m, prior = self.years_walk.years.index(year), self.newcomer(player), self.model.varsigma0**2
+            mean, variance = self.belief("e", player, year)
+            score[at] += m * (mean - m) / prior
+            information[at] += m**2 * (1 - variance / prior) / prior
+        return score, information
+
+    def run(self, tol=1e-9, most=400):
+        for _ in range(most):
+            super().run(tol)
+            if self.years_walk.step(*self.scores()) < tol:
+                return self
+        raise AssertionError("the slow twin did not converge")
+
+    def log_evidence(self):
+        nothing = MovingTTTD([], self.model, self.nodes, drift=self.drift).run()
+        return self.whole() - nothing.whole()
+
+    def whole(self):
+        return self.log_z() + self.years_walk.log_evidence(self.scores()[1])

@@ -1,0 +1,247 @@
+"""Draw margins that follow the year and the strength of the players (docs/models/draws.md).
+
+In games of year t between players whose posterior skills have the means x, the margin is
+eps_t exp(kappa clip(((x_w + x_b)/2 - l_t)/400, +-2)), l_t the year's mean of that half-sum, eps_t = eps0 exp(theta_t).
+Where players have margins of their own, counted from eps0, eps_t is eps0; newcomers' have the mean eps0 exp(theta_t).
+theta is a random walk over the years (`year_walk.py`), found together with the sites.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from ttt_cli.arrays import Array, Ids
+from ttt_cli.fitted import DrawCurve
+from ttt_cli.inference.gaussian import STRENGTH_REACH, STRENGTH_UNIT
+from ttt_cli.inference.solver import largest
+from ttt_cli.inference.year_walk import YearWalk
+from ttt_cli.kernels.ep.structures import Chains, Rule
+from ttt_cli.periods import calendar_year
+from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ttt_cli.fitted import Fit
+    from ttt_cli.inference.ep.merged import MergedGames
+
+STATE: Final = "log draw margins by year"
+ROUNDING: Final = 1e-11  # smaller moves of logarithms are none
+LONG: Final = 0.1  # of a step: then more follow at the same cavities
+NEWTON_STEPS: Final = 2  # so many
+
+
+class Posterior(Protocol):
+    """What margins follow: the posterior of a fit on its way."""
+
+    rule: Rule
+
+    def mean_skills(self) -> Array:
+        """Of all nodes, from the origin, points."""
+
+    def cavities(self) -> Array:
+        """Of all games, as the kernels take them."""
+
+    def run_games(self, task: Callable[[int, int], None]) -> None:
+        """Do a task for the games from one to before another, all of them."""
+
+    def chain_slopes(self) -> tuple[Array, Array]:
+        """The gradient of the log-evidence in the means and variances of the steps of all variables."""
+
+
+class MovingMargins:
+    """The margins of merged games, `margin` (games,), points, as `Rule` has them; `base` is eps0.
+
+    `newcomers`: players have margins of their own. `start` may hold theta of an earlier fit.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        merged: MergedGames,
+        base: float,
+        drift: float,
+        strength: float,
+        *,
+        newcomers: bool = False,
+        start: Fit | None = None,
+    ) -> None:
+        self.margin = np.full(len(merged), base)
+        self._base, self._strength, self._newcomers = base, strength, newcomers
+        self._timeline, self._games = timeline, merged.games
+        self.still = not base or not (drift or strength)
+        if self.still:
+            return
+        self.walk = YearWalk(self._years, drift, None if start is None else start.state.get(STATE))
+        self._above = np.zeros(len(merged))
+        self._priors, self._last = np.empty(0), math.inf
+        self._known: tuple[Array, Array] | None = None
+        self._apply()
+
+    @cached_property
+    def _years(self) -> Ids:
+        return self._calendar[0]
+
+    @cached_property
+    def _calendar(self) -> tuple[Ids, Ids]:
+        """The calendar years there are, and the place of each period's among them."""
+        timeline = self._timeline
+        year = [calendar_year(number, timeline.period) for number in timeline.periods.tolist()]
+        years, place = np.unique(np.array(year, np.int32), return_inverse=True)
+        return years, place.astype(np.int32)
+
+    @cached_property
+    def _year_of_game(self) -> Ids:
+        return np.repeat(self._calendar[1], np.diff(self._games.start))
+
+    @cached_property
+    def _first(self) -> Ids:
+        return np.flatnonzero(self._timeline.previous < 0).astype(np.int32)
+
+    @cached_property
+    def _year_of_first(self) -> Ids:
+        return np.repeat(self._calendar[1], np.diff(self._timeline.node_start))[self._first]
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """What a further fit may start from."""
+        return {} if self.still or not self.walk.drift else {STATE: self.walk.theta}
+
+    @property
+    def of_newcomers(self) -> bool:
+        """Whether years move the means of newcomers' margins."""
+        return self._newcomers and not self.still and self.walk.drift > 0.0
+
+    def attach(self, chains: Chains) -> None:
+        """Move the means of newcomers' margins in these chains, too."""
+        if self.of_newcomers:
+            self._priors = chains.mean[self._timeline.n_nodes :]
+            self._apply()
+
+    def update(self, posterior: Posterior) -> tuple[float, float]:
+        """Follow a posterior; the largest move of a margin, and what is still to come at the rate of years', points."""
+        if self.still:
+            return 0.0, 0.0
+        before = self.margin.copy()
+        self._known = None
+        self.follow_strength(posterior)
+        step = self._step(posterior) if self.walk.drift else 0.0
+        step = step if step > ROUNDING else 0.0
+        ahead = step * step / (self._last - step) if step < self._last else step and math.inf
+        self._last = step
+        most = largest(self._by_year)
+        return max(most * step, largest(self.margin - before)), most * ahead
+
+    def _step(self, posterior: Posterior) -> float:
+        """Move theta; how far the last step went.
+
+        Newcomers' scores do not know of a step before the chains are smoothed again.
+        """
+        step = self.walk.accelerated(*self._scores(posterior))
+        self._apply()
+        for _ in range(0 if self._newcomers or step < LONG else NEWTON_STEPS):
+            self.walk.step(*self._scores(posterior))
+            self._apply()
+        return step
+
+    def follow_strength(self, posterior: Posterior) -> None:
+        """Work out how far the players of each game are above its year."""
+        if self._strength and not self.still:
+            self._above, _ = self._strengths(posterior)
+            self._apply()
+
+    def log_evidence(self, posterior: Posterior) -> float:
+        """What theta adds to that of the games."""
+        if self.still or not self.walk.drift:
+            return 0.0
+        return self.walk.log_evidence(self._scores(posterior)[1])
+
+    def curve(self, posterior: Posterior, origin: float) -> DrawCurve | None:
+        """What a fit says of the years; `origin` is that of skills."""
+        if self.still:
+            return None
+        sd = np.zeros(len(self._years))
+        if self.walk.drift:
+            sd = self._by_year * np.sqrt(self.walk.variance(self._scores(posterior)[1]))
+        return DrawCurve(self._years, self._by_year, sd, origin + self._strengths(posterior)[1])
+
+    def gradient(self, posterior: Posterior, by_margin: Array) -> dict[str, float]:
+        """Of the log-evidence in eps0, drift and strength; `by_margin` (games,) is that in each game's margin.
+
+        In the strength it is approximate: as if margins did not know the skills that follow from them.
+        """
+        if self.still:
+            above, drift = self._strengths(posterior)[0] if len(by_margin) else self.margin, 0.0
+        else:
+            above, drift = self._above, self._drift_slope(posterior)
+        base = float(by_margin @ (self.margin / self._base)) if self._base else float(by_margin.sum())
+        if self.of_newcomers:
+            by_mean = posterior.chain_slopes()[0][self._timeline.n_nodes + self._first]
+            base += float(by_mean @ np.expm1(self.walk.theta[self._year_of_first]))
+        strength = float((by_margin * self.margin) @ above)
+        return {"draw_margin": base, "draw_margin_drift": drift, "draw_margin_strength": strength}
+
+    def _drift_slope(self, posterior: Posterior) -> float:
+        return self.walk.slope(self._scores(posterior)[1]) if self.walk.drift else 0.0
+
+    @property
+    def _by_year(self) -> Array:
+        found: Array = self._base * np.exp(self.walk.theta)
+        return found
+
+    def _apply(self) -> None:
+        self._known = None
+        self.margin[:] = self._base if self._newcomers else self._by_year[self._year_of_game]
+        if self._strength:
+            self.margin *= np.exp(self._strength * self._above)
+        if len(self._priors):
+            self._priors[self._first] = (self._by_year - self._base)[self._year_of_first]
+
+    def _strengths(self, posterior: Posterior) -> tuple[Array, Array]:
+        """How far each game's players are above its year, in units of strength, (games,), and l_t (years,), points."""
+        games, mean = self._games, posterior.mean_skills()
+        strength = 0.5 * (mean[games.first] + mean[games.second])
+        count = len(self._years)
+        weight = np.bincount(self._year_of_game, games.weight, count)
+        total = np.bincount(self._year_of_game, games.weight * strength, count)
+        played = weight > 0.0
+        level = _filled(np.where(played, total / np.where(played, weight, 1.0), np.nan))
+        above = (strength - level[self._year_of_game]) / STRENGTH_UNIT
+        return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH), level
+
+    def _scores(self, posterior: Posterior) -> tuple[Array, Array]:
+        """The score of each year's theta, and its Fisher information."""
+        if self._known is None:
+            of_year, found = self._of_newcomers(posterior) if self._newcomers else self._of_games(posterior)
+            score, information = (np.bincount(of_year, of, len(self._years)) for of in found)
+            self._known = score.astype(np.float64), information.astype(np.float64)
+        return self._known
+
+    def _of_games(self, posterior: Posterior) -> tuple[Ids, Array]:
+        from ttt_cli.kernels.ep.ttt import margin_information
+
+        found, cavities = np.empty((2, len(self.margin))), posterior.cavities()
+        posterior.run_games(
+            lambda *part: margin_information(*part, self._games, posterior.rule, cavities, *found)
+        )
+        return self._year_of_game, found
+
+    def _of_newcomers(self, posterior: Posterior) -> tuple[Ids, Array]:
+        own = self._timeline.n_nodes + self._first
+        by_mean, by_variance = (slopes[own] for slopes in posterior.chain_slopes())
+        margin = self._by_year[self._year_of_first]
+        information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
+        return self._year_of_first, np.array([margin * by_mean, information])
+
+
+def _filled(level: Array) -> Array:
+    """Levels of years without games are those of the last year with any; 0 before there is one."""
+    known = np.flatnonzero(~np.isnan(level))
+    if not len(known):
+        return np.zeros(len(level))
+    last = np.maximum(np.searchsorted(known, np.arange(len(level)), side="right") - 1, 0)
+    found: Array = level[known[last]]
+    return found
