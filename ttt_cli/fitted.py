@@ -54,6 +54,9 @@ class Links:
     positive: Array
 
 
+LAST: Final = np.iinfo(np.int32).max  # after all years
+
+
 @dataclass(frozen=True)
 class DrawCurve:
     """Draw margins that follow the year and the strength of the players (`inference/moving_margins.py`).

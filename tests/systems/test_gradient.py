@@ -62,6 +62,31 @@ def test_slopes_are_those_of_differences(timeline, name, given):
         assert slopes[key] * scale == pytest.approx(expected * scale, rel=1e-4, abs=1e-4), key
 
 
+@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
+def test_slopes_of_moving_draw_margins(name):
+    """In the drift to four digits; approximate in the strength, and in all others while margins move."""
+    rng = np.random.default_rng(12)
+    rows = []
+    for _ in range(150):
+        i, j = (f"p{k}-{rng.integers(3)}" for k in rng.choice(9, 2, replace=False))
+        rows.append((int(rng.integers(1900, 1912)), i, j, int(rng.integers(0, 3))))
+    timeline, model = build_timeline(make_games(rows)), registry.load(name)
+    params = model.Params(beta=300, tau=70, draw_margin_drift=0.1, draw_margin_strength=0.2)
+    slopes = model.gradient(timeline, params, model.fit(timeline, params, EXACT))
+    for key, step, close in (
+        ("draw_margin_drift", 1e-3, 1e-4),
+        ("draw_margin_strength", 1e-3, 5e-2),
+        ("tau", 0.1, 5e-2),
+    ):
+        ends = [
+            model.fit(timeline, params.model_copy(update={key: getattr(params, key) + h}), EXACT).log_evidence
+            for h in (step, -step)
+        ]
+        assert slopes[key] == pytest.approx(
+            (ends[0] - ends[1]) / (2 * step), rel=close, abs=2e-3 if key == "tau" else None
+        ), key
+
+
 @pytest.mark.slow
 def test_slopes_on_real_games(data):
     timeline = build_timeline(make_games(historical(data, "historical_pre1942.csv.gz")))

@@ -38,6 +38,15 @@ def outcomes(
     return loss / total, draw / total, win / total
 
 
+def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dict[str, Any]:
+    """The parameters of games in a year with these draw margins, as `fitted.DrawCurve.at` has them, if they move.
+
+    Players with margins of their own keep them.
+    """
+    moved = {key: value for key, value in (draws or {}).items() if key != "draw_margin" or key in params}
+    return {**params, **moved}
+
+
 def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any]) -> Any:
     """How many times the draw margin is that of players of the year's level."""
     strength = params.get("draw_margin_strength", 0.0)

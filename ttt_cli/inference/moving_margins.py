@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from ttt_cli.arrays import Array, Ids
+from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import DrawCurve
 from ttt_cli.inference.gaussian import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
@@ -27,11 +28,14 @@ from ttt_cli.timeline import Timeline
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
     from ttt_cli.inference.ep.merged import MergedGames
+    from ttt_cli.inference.params import DrawsMove
 
 STATE: Final = "log draw margins by year"
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are none
 LONG: Final = 0.1  # of a step: then more follow at the same cavities
 NEWTON_STEPS: Final = 2  # so many
+SLOPE_STEP: Final = 1e-2  # of the drift
+SLOPE_TOL: Final = 1e-6  # points
 
 
 class Posterior(Protocol):
@@ -113,7 +117,7 @@ class MovingMargins:
     @property
     def of_newcomers(self) -> bool:
         """Whether years move the means of newcomers' margins."""
-        return self._newcomers and not self.still and self.walk.drift > 0.0
+        return self._newcomers and not self.still and self.walk.drift != 0.0
 
     def attach(self, chains: Chains) -> None:
         """Move the means of newcomers' margins in these chains, too."""
@@ -169,23 +173,17 @@ class MovingMargins:
         return DrawCurve(self._years, self._by_year, sd, origin + self._strengths(posterior)[1])
 
     def gradient(self, posterior: Posterior, by_margin: Array) -> dict[str, float]:
-        """Of the log-evidence in eps0, drift and strength; `by_margin` (games,) is that in each game's margin.
+        """Of the log-evidence in eps0 and the strength; `by_margin` (games,) is that in each game's margin.
 
-        In the strength it is approximate: as if margins did not know the skills that follow from them.
+        In the strength it is approximate: as if margins did not know the skills that follow from them. How the
+        information of a walk depends on parameters is left out.
         """
-        if self.still:
-            above, drift = self._strengths(posterior)[0] if len(by_margin) else self.margin, 0.0
-        else:
-            above, drift = self._above, self._drift_slope(posterior)
         base = float(by_margin @ (self.margin / self._base)) if self._base else float(by_margin.sum())
         if self.of_newcomers:
             by_mean = posterior.chain_slopes()[0][self._timeline.n_nodes + self._first]
             base += float(by_mean @ np.expm1(self.walk.theta[self._year_of_first]))
-        strength = float((by_margin * self.margin) @ above)
-        return {"draw_margin": base, "draw_margin_drift": drift, "draw_margin_strength": strength}
-
-    def _drift_slope(self, posterior: Posterior) -> float:
-        return self.walk.slope(self._scores(posterior)[1]) if self.walk.drift else 0.0
+        above = self._strengths(posterior)[0] if len(by_margin) else self.margin
+        return {"draw_margin": base, "draw_margin_strength": float((by_margin * self.margin) @ above)}
 
     @property
     def _by_year(self) -> Array:
@@ -245,3 +243,17 @@ def _filled(level: Array) -> Array:
     last = np.maximum(np.searchsorted(known, np.arange(len(level)), side="right") - 1, 0)
     found: Array = level[known[last]]
     return found
+
+
+def drift_slope(refit: Callable[..., Fit], timeline: Timeline, params: DrawsMove, fit: Fit) -> float:
+    """The gradient of the log-evidence in the drift by central differences of fits from `fit` on; 0 without one."""
+    drift = params.draw_margin_drift
+    if not drift:
+        return 0.0
+    solver = SolverConfig(posterior="joint" if fit.posterior == "joint" else "factorised", tol=SLOPE_TOL)
+    ends = []
+    for sign in (-1.0, 1.0):
+        moved = {"draw_margin_drift": drift * (1.0 + sign * SLOPE_STEP)}
+        moved["white_advantage"] = fit.params["white_advantage"]
+        ends.append(refit(timeline, params.model_copy(update=moved), solver, start=fit).log_evidence)
+    return (ends[1] - ends[0]) / (2.0 * SLOPE_STEP * drift)

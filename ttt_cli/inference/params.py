@@ -83,7 +83,13 @@ DrawProbability = Annotated[
 
 # Parameters that at 0 are off, and those that count only with them.
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"growth": ("growth_years",), "decline": ("decline_after",), "early": ("early_years",)}
+    {
+        "growth": ("growth_years",),
+        "decline": ("decline_after",),
+        "early": ("early_years",),
+        "draw_margin_drift": (),
+        "draw_margin_strength": (),
+    }
 )
 
 
@@ -149,14 +155,14 @@ class DrawsMove(Params):
     draw_margin_drift: float = Field(
         default=0.0,
         ge=0,
-        le=10,
+        le=2,
         validation_alias=alias("draw_margin_drift", "tau_eps"),
         description="sd of the change of the draw margin's logarithm from year to year; 0: one margin for all years",
     )
     draw_margin_strength: float = Field(
         default=0.0,
-        ge=-5,
-        le=5,
+        ge=-2,
+        le=2,
         validation_alias=alias("draw_margin_strength", "kappa"),
         description="rise of the draw margin's logarithm with 400 points of both players above the year's level",
     )

@@ -40,6 +40,10 @@ COMMON_MARGIN: Final[dict[str, Range]] = {
     "draw_margin": Range(1e-4, 20.0),
     "draw_probability": Range(1e-4, 1.0 - 1e-4, "logit", is_length=False),
 }
+MOVING_MARGINS: Final[dict[str, Range]] = {
+    "draw_margin_drift": Range(1e-3, 1.0, least=0.02, is_length=False),
+    "draw_margin_strength": Range(-1.0, 1.0, "linear", is_length=False),
+}
 OWN_MARGINS: Final[dict[str, Range]] = {
     "draw_margin_mean": Range(1e-3, 20.0, "linear"),
     "draw_margin_sd": Range(1e-3, 20.0),

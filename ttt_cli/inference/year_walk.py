@@ -73,11 +73,6 @@ class YearWalk:
         found: Array = np.einsum("ij,ji->i", root, np.linalg.solve(self._posterior(information), root.T))
         return found
 
-    def slope(self, information: Array) -> float:
-        """The gradient of `log_evidence` in the drift, theta and information as they are."""
-        left = np.diag(np.linalg.inv(self._posterior(information)))
-        return float(np.sum((self._u**2 + left - 1.0)[1:])) / self.drift
-
     def _scoring(self, score: Array, information: Array) -> Array:
         later = np.cumsum(score[::-1])[::-1]
         move: Array = np.linalg.solve(self._posterior(information), self._sd * later - self._u)

@@ -21,7 +21,7 @@ from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta, read_meta
 from ttt_cli.runs.scale import Scale, find_scale
-from ttt_cli.runs.schema import DATABASE, MAY_LACK, PUBLIC
+from ttt_cli.runs.schema import DATABASE, OF_JOINT, PUBLIC
 from ttt_cli.runs.session import MemorySession, Session
 
 if TYPE_CHECKING:
@@ -182,8 +182,39 @@ class Run:
     @property
     def has_joint(self) -> bool:
         """Whether the run holds a joint posterior, so that it is known what skills have in common."""
-        held = {name for (name,) in self.query(_HELD)[1]}
-        return held >= MAY_LACK and bool(self.query(f"SELECT count(*) FROM {DATABASE}.main.steps")[1][0][0])
+        return self._held_tables >= OF_JOINT and bool(
+            self.query(f"SELECT count(*) FROM {DATABASE}.main.steps")[1][0][0]
+        )
+
+    @cached_property
+    def _held_tables(self) -> frozenset[str]:
+        return frozenset(name for (name,) in self.query(_HELD)[1])
+
+    @cached_property
+    def _draws(self) -> list[Row]:
+        if "draws" not in self._held_tables:
+            return []
+        return self.query(f'SELECT "year", margin, sd, level FROM {DATABASE}.main.draws ORDER BY "year"')[1]
+
+    def draws(self) -> DataFrame:
+        """Draw margins that move, by calendar year: a pandas DataFrame of `year`, `margin`, its `sd`, and `level`.
+
+        Margins are those of players of the year's level, newcomers' where players have their own; nothing is in it
+        where one margin holds for all.
+        """
+        from pandas import DataFrame
+
+        frame = DataFrame(self._draws, columns=["year", "margin", "sd", "level"])
+        frame[["margin", "sd", "level"]] *= self.scale.slope
+        frame["level"] += self.scale.shift
+        return frame
+
+    def draws_in(self, year: int) -> dict[str, float] | None:
+        """The parameters of games in a year where draw margins move, points: those of the last with games up to it."""
+        if not self._draws:
+            return None
+        known = [row for row in self._draws if row[0] <= year] or self._draws[:1]
+        return {"draw_margin": known[-1][1], "draw_margin_level": known[-1][3]}
 
     @cached_property
     def joint(self) -> JointSkills:

@@ -44,6 +44,10 @@ _LINKS: Final[Mapping[str, str]] = MappingProxyType(
         "steps": "variance DOUBLE, draw_margin_variance DOUBLE, draw_margin_precision DOUBLE",
     }
 )
+# Draw margins that move, by calendar year; nor this one.
+_DRAWS: Final[Mapping[str, str]] = MappingProxyType(
+    {"draws": '"year" INTEGER, margin DOUBLE, sd DOUBLE, level DOUBLE'}
+)
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.places.LINES`), in words that older versions know.
 # `{run}`: where the tables are; within a session that is never where these views are.
@@ -93,7 +97,8 @@ PUBLIC: Final[dict[str, str]] = {
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
     "games": "SELECT period, date, white, black, result, weight, file, line FROM games",
 }
-MAY_LACK: Final = frozenset(_LINKS)
+OF_JOINT: Final = frozenset(_LINKS)
+MAY_LACK: Final = OF_JOINT | frozenset(_DRAWS)
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
@@ -106,7 +111,7 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
     stored = {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
-    return stored | dict(_LINKS)
+    return stored | dict(_LINKS) | dict(_DRAWS)
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:

@@ -151,6 +151,12 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             'count(*) FILTER ("first" = "second") = 0',
             *(_within(name, -LARGEST, LARGEST, known=name == "q11") for name in ("q11", "q12", "q22")),
         ],
+        "draws": [
+            _within('"year"', -LARGEST, LARGEST),
+            'count(DISTINCT "year") = count(*)',
+            *(_within(name, 0, LARGEST) for name in ("margin", "sd")),
+            _within("level", -LARGEST, LARGEST),
+        ],
         "steps": [
             f"count(*) IN (0, {spans})",
             _within("variance", 0, LARGEST),

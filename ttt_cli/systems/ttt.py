@@ -17,16 +17,18 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
 from ttt_cli.inference.params import DrawsMove, SkillParams
 from ttt_cli.inference.solver import Given
-from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, PLAY, Traits
+from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
 TRAITS: Final = Traits(
-    kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN}
+    kind="smoothed",
+    has_evidence=True,
+    tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS},
 )
 predict = outcome.predict
 
@@ -57,6 +59,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
 
 
+_refit = fit
+
+
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """The gradient of the log-evidence at a converged fit in every numeric parameter, per point (or unit of it).
 
@@ -74,6 +79,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         **of_priors,
         "beta": by_beta + (by_margin * margin / params.beta if params.draw_margin == "auto" else 0.0),
         "draw_margin": by_margin,
+        "draw_margin_drift": drift_slope(_refit, timeline, params, fit),
         "white_advantage": by_advantage,
         "draw_probability": by_margin * margin_slope(share, params.beta),
     }

@@ -20,17 +20,19 @@ from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
 from ttt_cli.inference.params import DrawsMove, PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, iterate
-from ttt_cli.inference.traits import CAREER, DRIFT, OWN_MARGINS, PLAY, Traits
+from ttt_cli.inference.traits import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
 TRAITS: Final = Traits(
-    kind="smoothed", has_evidence=True, tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS}
+    kind="smoothed",
+    has_evidence=True,
+    tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS},
 )
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
@@ -99,6 +101,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
 
 
+_refit = fit
+
+
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """The gradient of the log-evidence at a converged fit in every numeric parameter, per point.
 
@@ -113,7 +118,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
         if getattr(params, key) is None:
             slopes["beta"] += slopes[key] * getattr(numbers, key) / params.beta
-    return slopes
+    return {**slopes, "draw_margin_drift": drift_slope(_refit, timeline, numbers, fit)}
 
 
 def _elo_unit(params: Params) -> float:

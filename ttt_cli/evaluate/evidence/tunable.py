@@ -67,7 +67,7 @@ def coordinates(
     for key in keys:
         low, high, form, least, is_length = ranges[key]
         length = prior_sd if is_length else 1.0
-        unit = beta if form == "linear" else 1.0
+        unit = beta if form == "linear" and is_length else 1.0
         found.append(Coordinate(key, low * length, high * length, form, unit, max(low, least) * length))
     return tuple(found)
 
@@ -95,8 +95,9 @@ def free_coordinates(
         if (low, high) == (0.0, 1.0):
             found.append(Coordinate(key, EDGE, 1.0 - EDGE, "logit"))
         elif low < 0.0:
-            reach = FAR * POINTS
-            found.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", POINTS))
+            unit = min(POINTS, high)
+            reach = FAR * unit
+            found.append(Coordinate(key, max(low, value - reach), min(high, value + reach), "linear", unit))
         elif value > 0.0:
             found.append(Coordinate(key, max(low, value / REACH), min(high, value * REACH), "log"))
     return tuple(found)

@@ -18,10 +18,11 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.document import Document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.fitted import Fit
+from ttt_cli.fitted import LAST, Fit
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import Filter
 from ttt_cli.inference.draws import logistic_margin
+from ttt_cli.inference.gaussian import in_year
 from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
@@ -184,13 +185,15 @@ class Forecaster:
         games = slice(int(self.timeline.game_start[step]), int(self.timeline.game_start[stop]))
         past = self._past(self.timeline.until(step))
         fit = self._fit_before(step, stop, past)
-        params = {**fit.params, **past.rule}
+        draws = None if fit.draws is None else fit.draws.at(LAST)
+        params = in_year({**fit.params, **past.rule}, draws)
         beliefs = expected(fit, nodes)
         white, black = (
             {name: column[ends[games] - nodes.start] for name, column in beliefs.items()}
             for ends in (self.timeline.game_white, self.timeline.game_black)
         )
-        white["mean"] = white["mean"] + fit.elo_unit * self.timeline.offset[games]
+        given = 0.5 * fit.elo_unit * self.timeline.offset[games]
+        white["mean"], black["mean"] = white["mean"] + given, black["mean"] - given
         probabilities = self.model.predict(params, white, black)
         if not self.timeline.colours:
             probabilities = (probabilities + self.model.predict(params, black, white)[:, ::-1]) / 2.0

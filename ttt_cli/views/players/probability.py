@@ -3,12 +3,17 @@
 A strength is a row of a run's skills: `mean`, `sd` and the model's further columns (`draw_margin`, ...), points.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttt_cli.inference.gaussian import is_gaussian
+from ttt_cli.inference.gaussian import in_year, is_gaussian
 from ttt_cli.inference.gaussian import outcomes as gaussian_outcomes
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
 
 Strength = Mapping[str, Any]
 
@@ -25,7 +30,7 @@ class Outcome(NamedTuple):
         """The expected score, 0 to 1."""
         return self.win + self.draw / 2.0
 
-    def turned(self) -> "Outcome":
+    def turned(self) -> Outcome:
         """The same game seen from the other side."""
         return Outcome(self.loss, self.draw, self.win)
 
@@ -46,6 +51,11 @@ def stronger(a: Strength, b: Strength) -> float | None:
         if spread
         else (math.copysign(0.5, difference) if difference else 0.0) + 0.5
     )
+
+
+def params_in(run: Run, period: str) -> dict[str, Any]:
+    """A run's resolved parameters as they are in a period, by its label."""
+    return in_year(run.meta.params, run.draws_in(int(period[:4])))
 
 
 def outcomes(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.players.probability import Outcome, outcomes
+from ttt_cli.views.players.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
 
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
@@ -58,7 +59,11 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     points = run.scale.points
     white = [points(row[8] if row[2] else row[9]) for row in rows]
     black = [points(row[9] if row[2] else row[8]) for row in rows]
-    chances = outcomes(run.meta.model, run.meta.params, white, black)
+    chances: list[Outcome] = []
+    for period, group in groupby(enumerate(rows), key=lambda row: row[1][0]):
+        at = [place for place, _ in group]
+        sides = white[at[0] : at[-1] + 1], black[at[0] : at[-1] + 1]
+        chances += outcomes(run.meta.model, params_in(run, period), *sides)
     return [
         Played(*(*row, chance if row[2] else chance.turned()))
         for row, chance in zip(rows, chances, strict=True)

@@ -8,7 +8,7 @@ from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.when import find_period
 from ttt_cli.views.players.match import Match, match
-from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, stronger
+from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, params_in, stronger
 from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
@@ -55,7 +55,7 @@ def versus_view(
     sides = run.scale.points(first_taken), run.scale.points(second_taken)
     facts = _facts(run, own, their, sides) | {"sd_lead": sd, "skills": how}
     if games is not None:
-        facts.update(_match_facts(match(run.meta.model, run.meta.params, *sides, games)))
+        facts.update(_match_facts(match(run.meta.model, _params(run, own, their), *sides, games)))
     sums = tally(played)
     facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
@@ -112,9 +112,14 @@ def _together(
     return {**own, **each}, {**their, **each}, sd, "joint"
 
 
+def _params(run: Run, own: Strength, their: Strength) -> dict[str, Any]:
+    """Of a game between the two, as games are at the later of their periods."""
+    return params_in(run, max(own["period"], their["period"]))
+
+
 def _facts(run: Run, own: Strength, their: Strength, sides: tuple[Strength, Strength]) -> dict[str, Any]:
     """`sides`: the same as they are to be compared, points."""
-    model, params = run.meta.model, run.meta.params
+    model, params = run.meta.model, _params(run, own, their)
     facts: dict[str, Any] = {}
     for side, strength in (("a", own), ("b", their)):
         facts |= {f"{key}_{side}": strength[key] for key in ("player", "period", "mean", "sd", "games")}
