@@ -29,6 +29,8 @@ DELIBERATE: dict[tuple[str, str], object] = {  # (config, key path) -> a value t
             ("growth_years", 2.7),
             ("decline", 11),
             ("early", 2.8),
+            ("draw_margin_drift", 0.04),
+            ("draw_margin_strength", 0.15),
         )
     },
 }

@@ -138,6 +138,8 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table in ("names", "periods"):
         (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
+    described = words(first_cells(section(page, "### draws")))
+    assert described == list(run.query("FROM run.main.draws LIMIT 0")[0])
     rows = section(page, "### links, steps")
     for table in ("links", "steps"):
         described = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
@@ -146,6 +148,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "spans",
         "links",
         "steps",
+        "draws",
         "players",
         "game_rows",
         "names",

@@ -33,7 +33,7 @@ TRAITS: Final = Traits(
 predict = outcome.predict
 
 
-class Params(SkillParams, DrawsMove):
+class Params(DrawsMove, SkillParams):
     """Parameters of TTT."""
 
 

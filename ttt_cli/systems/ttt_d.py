@@ -41,7 +41,7 @@ NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is fl
 GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 
 
-class Params(PlayParams, DrawsMove):
+class Params(DrawsMove, PlayParams):
     """Parameters of TTT-D."""
 
     draw_margin_mean: float | None = Field(
