@@ -68,7 +68,7 @@ class System(Protocol):
 class Ours:
     """TTT of this project, which stops by its own estimate of the error."""
 
-    package = "ttt-cli"
+    package = "ttt-ratings"
     threads: int | None = 1
 
     def __init__(self, history: History, tol: float) -> None:

@@ -68,3 +68,13 @@ def test_machine_paths_are_recognised() -> None:
             assert MACHINE_PATH.search(text)
         for text in (f"docs/{top}/x", f"~/{top}/x", f"https://example.org/{top}/x", f"/{top}", "/dev/null"):
             assert not MACHINE_PATH.search(text)
+
+
+def test_the_version_stands_once_in_every_file_that_names_it() -> None:
+    import ttt_cli
+
+    said = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert said
+    assert cited
+    assert said[1] == cited[1] == ttt_cli.__version__
