@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}")
     for clusters in options.clusters:
         plan = Plan(
-            players=options.players, years=options.years, growth=0.0, clusters=clusters, mixing=options.mixing,
+            players=options.players, years=options.years, expansion=0.0, clusters=clusters, mixing=options.mixing,
             beta=options.beta, tau=options.tau,
         )  # fmt: skip
         print(

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--posterior", choices=("factorised", "joint"), default="factorised")
     options = parser.parse_args(arguments)
     plan = Plan(
-        players=options.players, years=options.years, growth=0.0,
+        players=options.players, years=options.years, expansion=0.0,
         beta=options.beta, tau=options.tau, white_advantage=options.white_advantage,
     )  # fmt: skip
     print(f"{options.histories} histories of {plan.players} players and {plan.years} years")

@@ -26,13 +26,16 @@ def test_writes_games_and_the_truth_beside_them(tmp_path: Path, monkeypatch: pyt
     result = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv", "--seed", "4"], catch_exceptions=False)
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert "100 games of 20 players: mine.csv, mine.skills.csv" in result.stderr
+    assert "100 games of 20 players: mine.csv, mine.skills.csv, mine.years.csv" in result.stderr
     assert Path("mine.csv").read_text(encoding="utf-8").count("\n") == 101
     assert (
         Path("mine.skills.csv")
         .read_text(encoding="utf-8")
         .startswith("player,period,skill\nPlayer 000001,1850,")
     )
+    years = Path("mine.years.csv").read_text(encoding="utf-8").splitlines()
+    assert years[0] == "period,draw_margin,newcomers_mean"
+    assert len(years) == 6
 
 
 def test_a_dash_streams_only_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,10 +51,21 @@ def test_a_dash_streams_only_the_games(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
     games, truth = tmp_path / "g.pgn", tmp_path / "t.csv"
-    arguments = [*SMALL, "-o", str(games), "--truth", str(truth), "--movetext", "50"]
+    years = tmp_path / "y.csv"
+    arguments = [
+        *SMALL,
+        "-o",
+        str(games),
+        "--truth",
+        str(truth),
+        "--truth-years",
+        str(years),
+        "--movetext",
+        "50",
+    ]
     CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
-    assert truth.exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"g.pgn", "t.csv", "y.csv"}
 
 
 def test_what_is_replaced_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

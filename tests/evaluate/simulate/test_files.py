@@ -24,8 +24,9 @@ PLAN = Plan(players=300, years=40, games=5_000, seed=7)
 
 @pytest.mark.parametrize("dates", ["year", "day"])
 def test_csv_and_truth_hold_what_was_drawn(tmp_path: Path, dates: str) -> None:
-    simulated = simulate(replace(PLAN, games=500, dates=dates))  # type: ignore[arg-type]
-    save(simulated, tmp_path / "it's.csv", tmp_path / "truth.csv")
+    moving = replace(PLAN, games=500, draw_margin_drift=0.1, newcomers_slope=2.5)
+    simulated = simulate(replace(moving, dates=dates))  # type: ignore[arg-type]
+    save(simulated, tmp_path / "it's.csv", tmp_path / "truth.csv", tmp_path / "years.csv")
     rows = list(csv.DictReader((tmp_path / "it's.csv").read_text(encoding="utf-8").splitlines()))
     days = np.datetime_as_string(simulated.date.astype("datetime64[D]"), unit="Y" if dates == "year" else "D")
     names = simulated.players
@@ -38,7 +39,11 @@ def test_csv_and_truth_hold_what_was_drawn(tmp_path: Path, dates: str) -> None:
         (names[i], year) for i, year in zip(simulated.player, simulated.year, strict=True)
     ]
     assert [float(row["skill"]) for row in truth] == simulated.skill.tolist()
-    assert {path.name for path in tmp_path.iterdir()} == {"it's.csv", "truth.csv"}
+    years = list(csv.DictReader((tmp_path / "years.csv").read_text(encoding="utf-8").splitlines()))
+    assert [int(row["period"]) for row in years] == list(range(1850, 1890))
+    assert [float(row["draw_margin"]) for row in years] == simulated.margin.tolist()
+    assert [float(row["newcomers_mean"]) for row in years] == simulated.newcomers.tolist()
+    assert {path.name for path in tmp_path.iterdir()} == {"it's.csv", "truth.csv", "years.csv"}
 
 
 def test_pgn_games_are_legal_and_as_long_as_asked(tmp_path: Path) -> None:

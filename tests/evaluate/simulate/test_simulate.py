@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from hashlib import sha256
 from statistics import NormalDist
 
 import numpy as np
@@ -17,7 +18,7 @@ from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.simulate.simulate import Plan, Simulated, simulate
 from ttt_cli.games.table import DRAW, WIN
 
-COLUMNS = ("date", "white", "black", "outcome", "player", "year", "skill")
+COLUMNS = ("date", "white", "black", "outcome", "player", "year", "skill", "margin", "newcomers")
 PLAN = Plan(players=300, years=40, games=5_000, seed=7)
 
 
@@ -51,7 +52,8 @@ def test_equal_plans_give_equal_histories_and_other_seeds_others() -> None:
     games=st.integers(1, 400),
     clusters=st.integers(1, 40),
     mixing=st.floats(0, 1),
-    growth=st.floats(-5, 5),
+    expansion=st.floats(-5, 5),
+    opponents_sd=st.none() | st.floats(1e-6, 1e4),
     dates=st.sampled_from(["year", "day"]),
     seed=st.integers(0, 2**32),
 )
@@ -68,7 +70,7 @@ def test_every_game_has_two_different_players_who_are_active(**options: object) 
 
 
 def test_careers_are_runs_of_years_within_the_history() -> None:
-    simulated = simulate(replace(PLAN, players=5_000, growth=0.0, career_years=3.0, years=60))
+    simulated = simulate(replace(PLAN, players=5_000, expansion=0.0, career_years=3.0, years=60))
     assert simulated.year.min() == 1850
     assert simulated.year.max() == 1909
     follows = simulated.player[1:] == simulated.player[:-1]
@@ -97,6 +99,92 @@ def test_skills_start_at_the_prior_and_drift_by_tau() -> None:
     for sample, sd in ((start, 300), (steps, 45)):
         assert abs(sample.var() / sd**2 - 1) < 4 * math.sqrt(2 / len(sample))
     assert abs(np.corrcoef(start[simulated.player[1:][~first[1:]]], steps)[0, 1]) < 4 / math.sqrt(len(steps))
+
+
+def test_what_is_off_changes_nothing() -> None:
+    """Digests of the games before there were careers, numpy 2."""
+    days = replace(PLAN, dates="day", tau=25.0, clusters=3, white_advantage=30.0)
+    for plan, expected in ((PLAN, "c6db7655"), (days, "a93ba4e4")):
+        for one in (plan, replace(plan, growth_years=9.0, decline_after=1.0, early_years=7.0)):
+            drawn = simulate(one)
+            games = b"".join(getattr(drawn, name).tobytes() for name in COLUMNS[:4])
+            assert sha256(games).hexdigest()[:8] == expected
+            assert set(drawn.margin) == {plan.margin}
+            assert set(drawn.newcomers) == {1200.0}
+
+
+def test_steps_follow_the_curve() -> None:
+    """D and A of docs/models/careers.md, written out."""
+    growth, growth_years, decline, late, early, early_years, tau = 310.0, 2.7, 11.0, 6.0, 2.8, 3.0, 40.0
+    plan = Plan(
+        players=20_000, years=40, games=1, expansion=0.0, tau=tau, growth=growth, growth_years=growth_years,
+        decline=decline, decline_after=late, early=early, early_years=early_years, seed=5,
+    )  # fmt: skip
+    simulated = simulate(plan)
+    age = simulated.year - simulated.year[np.searchsorted(simulated.player, simulated.player)]
+    steps, after = np.diff(simulated.skill), age[1:]
+    for a in range(1, 15):
+        found = steps[after == a]
+        mean = growth * (math.exp(-(a - 1) / growth_years) - math.exp(-a / growth_years))
+        mean -= decline * (max(0.0, a - late) - max(0.0, a - 1 - late))
+        passed = 1 + early * early_years * (math.exp(-(a - 1) / early_years) - math.exp(-a / early_years))
+        assert len(found) > 1_000
+        assert abs(found.mean() - mean) < 4 * tau * math.sqrt(passed / len(found))
+        assert abs(found.var() / (tau**2 * passed) - 1) < 4 * math.sqrt(2 / len(found))
+
+
+def test_newcomers_rise_and_fall_with_their_year() -> None:
+    plan = Plan(
+        players=40_000, years=60, games=1, expansion=0.0, prior_mean=1000.0, prior_sd=200.0,
+        newcomers_slope=2.0, newcomers_wave=300.0, newcomers_wave_years=40.0,
+    )  # fmt: skip
+    simulated = simulate(plan)
+    t = np.arange(60)
+    expected = 1000.0 + 2.0 * t + 300.0 * np.sin(2 * np.pi * t / 40.0)
+    assert simulated.newcomers == pytest.approx(expected, abs=1e-9)
+    first = np.searchsorted(simulated.player, np.arange(40_000))
+    entered, start = simulated.year[first] - 1850, simulated.skill[first]
+    number = np.bincount(entered)
+    z = (np.bincount(entered, start) / number - expected) / (200.0 / np.sqrt(number))
+    assert np.abs(z).max() < 4.5
+    assert abs((z**2).sum() - 60) < 4 * math.sqrt(120)
+
+
+def test_draw_margins_walk_and_draws_follow_them() -> None:
+    long = simulate(
+        Plan(players=9, years=1000, games=1, first_year=1100, draw_margin=100, draw_margin_drift=0.06)
+    )
+    assert long.margin[0] == 100.0
+    changes = np.diff(np.log(long.margin))
+    assert abs(changes.var() / 0.06**2 - 1) < 4 * math.sqrt(2 / 999)
+    assert abs(changes.mean()) < 4 * 0.06 / math.sqrt(999)
+    plan = Plan(
+        players=50, years=40, games=200_000, prior_sd=0, tau=0, beta=300, draw_margin_drift=0.2, expansion=0.0
+    )
+    simulated = simulate(plan)
+    cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
+    margin = simulated.margin[played_years(simulated) - 1850]
+    drawn = simulated.outcome == DRAW
+    for part in (slice(None), margin > np.median(margin), margin < np.median(margin)):
+        assert abs(z_score(drawn[part], (2 * cdf(margin) - 1)[part])) < 4
+
+
+def test_the_strong_draw_more_where_strength_counts() -> None:
+    plan = Plan(
+        players=300, years=3, games=60_000, beta=300, tau=30, draw_margin=110, draw_margin_strength=0.5,
+        career_years=30.0, seed=4,
+    )  # fmt: skip
+    simulated = simulate(plan)
+    white, black = (skill_in_game(simulated, side) for side in ("white", "black"))
+    strength, years = (white + black) / 2, played_years(simulated)
+    level = np.array([strength[years == year].mean() for year in (1850, 1851, 1852)])[years - 1850]
+    margin = 110 * np.exp(0.5 * np.clip((strength - level) / 400, -2, 2))
+    cdf = np.vectorize(NormalDist(0, math.sqrt(2) * 300).cdf)
+    chance = cdf(margin - (white - black)) - cdf(-margin - (white - black))
+    drawn = simulated.outcome == DRAW
+    assert np.abs(strength - level).max() > 800
+    for part in (slice(None), strength > level + 300, strength < level - 300):
+        assert abs(z_score(drawn[part], chance[part])) < 4
 
 
 def test_draws_between_equals_are_as_frequent_as_asked() -> None:
@@ -149,7 +237,11 @@ def test_clusters_meet_only_by_mixing(mixing: float, groups: int) -> None:
         ({"draw_margin": math.nan}, "draw_margin is nan"),
         ({"draw_probability": 1.0}, "draw_probability is 1"),
         ({"mixing": 1.5}, "mixing is 1.5"),
-        ({"growth": math.inf}, "growth is inf"),
+        ({"expansion": math.inf}, "expansion is inf"),
+        ({"growth": -1.0}, "growth is -1"),
+        ({"growth_years": 0.0}, "growth_years is 0"),
+        ({"early": math.nan}, "early is nan"),
+        ({"opponents_sd": 0.0}, "opponents_sd is 0"),
         ({"first_year": 2990, "years": 11}, "after the year 2999"),
         ({"first_year": 3000, "years": 1}, "first_year is 3000"),
         ({"dates": "week"}, "dates is 'week'"),

@@ -1,4 +1,4 @@
-"""Artificial histories as files: the games as CSV or PGN, the true skills as CSV."""
+"""Artificial histories as files: the games as CSV or PGN, the truth as CSV."""
 
 import errno
 import os
@@ -26,16 +26,18 @@ _SQL_DATE: Final = "DATE '1970-01-01' + date"
 _PLACE_HINT: Final = "name a file in a folder that exists and may be written to"
 
 
-def check_places(games: Path | BinaryIO, truth: Path | None = None, *, movetext: int = 0) -> list[Path]:
+def check_places(
+    games: Path | BinaryIO, truth: Path | None = None, years: Path | None = None, *, movetext: int = 0
+) -> list[Path]:
     """Whether `save` could write there, found out before the work; the files that it would replace.
 
     Raises ConfigError for moves in a CSV, one place for both, and a place that cannot be written to.
     """
     if movetext and not _is_pgn(games):
         raise ConfigError("a CSV has no room for moves", hint="leave movetext out, or name a .pgn file")
-    places = [place for place in (games, truth) if isinstance(place, Path)]
+    places = [place for place in (games, truth, years) if isinstance(place, Path)]
     if len({real_place(place) for place in places}) < len(places):
-        raise ConfigError("games and true skills go to one file", where=str(truth), hint="name two files")
+        raise ConfigError("games and the truth go to one file", where=str(truth), hint="name other files")
     for place in places:
         _check_writable(place)
     return [place for place in places if place.is_file()]
@@ -45,20 +47,23 @@ def save(
     simulated: Simulated,
     games: Path | BinaryIO,
     truth: Path | None = None,
+    years: Path | None = None,
     *,
     movetext: int = 0,
     progress: Progress = SILENT,
 ) -> None:
-    """Write the games, as PGN when the name ends in .pgn and else as CSV, and the true skills as CSV.
+    """Write the games, as PGN when the name ends in .pgn and else as CSV, and the truth as CSV.
 
     Games: `date,white,black,result`; a PGN game carries about `movetext` bytes of legal moves.
-    Truth: `player,period,skill`. Files appear complete or not at all.
+    Truth: `player,period,skill`. Years: `period,draw_margin,newcomers_mean`. Files appear complete or not at all.
     Raises ConfigError as `check_places`.
     """
-    check_places(games, truth, movetext=movetext)
-    with _filled(games) as part, _filled(truth) as truth_part:
+    check_places(games, truth, years, movetext=movetext)
+    with _filled(games) as part, _filled(truth) as truth_part, _filled(years) as years_part:
         if truth_part:
             _write_truth(simulated, truth_part)
+        if years_part:
+            _write_years(simulated, years_part)
         if part and _is_pgn(games):
             _write_pgn(simulated, part, movetext, progress)
         elif part:
@@ -116,6 +121,11 @@ def _write_csv(simulated: Simulated, path: Path) -> None:
 def _write_truth(simulated: Simulated, path: Path) -> None:
     columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
     _copy(simulated, ("player", "year", "skill"), columns, path)
+
+
+def _write_years(simulated: Simulated, path: Path) -> None:
+    columns = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
+    _copy(simulated, ("years", "margin", "newcomers"), columns, path)
 
 
 def _sql_name(column: str, simulated: Simulated) -> str:

@@ -2,99 +2,22 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, get_args
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.simulate.pairing import pairs
+from ttt_cli.evaluate.simulate.plan import Plan
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
-from ttt_cli.inference.draws import margin_for
 from ttt_cli.progress import SILENT, Progress
-from ttt_cli.reading.values.dates import YEARS
-
-Dates = Literal["year", "day"]
 
 _BLOCK: Final = 1 << 20  # games drawn at a time: bounds the memory of one step
 _ACTIVITY: Final = 1.0  # sd of the logarithm of how often a player plays
-
-
-def _key(default: Any, description: str, low: float = -math.inf, high: float = math.inf) -> Any:
-    """A field of the plan with its bounds."""
-    return field(default=default, metadata={"description": description, "low": low, "high": high})
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to simulate. Points and years.
-
-    Time: `years` calendar years from `first_year`. The games of year t (0, 1, ...) and the players who enter
-    in it are proportional to exp(`growth` * t): with 0.05 most games of a long history (63 %) fall in its
-    last 20 years. A career is a run of whole years with a geometric length of mean `career_years`, cut at the
-    end of the history; the first two players enter in the first year.
-
-    Skills: N(`prior_mean`, `prior_sd`^2) in a player's first year, then a random walk with sd `tau` per
-    square root of a year; a skill is constant within a calendar year.
-
-    Games: the difference of performances is N(s_white - s_black + `white_advantage`, 2 `beta`^2); one beyond
-    `draw_margin` wins, else the game is drawn. When `draw_margin` is None it follows from `draw_probability`,
-    the chance of a draw between equals.
-
-    Who meets whom depends on the calendar, a lasting cluster (one of `clusters` regions, drawn for each player
-    at random) and a lasting activity (log-normal), and on nothing else. Both opponents come from one
-    cluster, but a share `mixing` of the games, and those of somebody alone in the cluster, are against anyone
-    active. Pairing by skill would be more like life and is avoided on purpose: it would carry knowledge of
-    skills that the games do not show, and a likelihood that takes the pairings as given would be wrong.
-
-    Raises ConfigError when a number is out of its bounds.
-    """
-
-    players: int = _key(2000, "Number of players.", 2, 2**31 - 1)
-    years: int = _key(100, "Length of the history.", 1)
-    games: int = _key(100_000, "Number of games.", 1)
-    first_year: int = _key(1850, "Where the history begins.", *YEARS)
-    prior_mean: float = _key(1200.0, "Mean skill at first, points.")
-    prior_sd: float = _key(400.0, "Its sd among players, points.", 0)
-    beta: float = _key(480.0, "Sd of one performance, points.", 1e-6)
-    tau: float = _key(60.0, "Sd of the change in a year, points.", 0)
-    draw_margin: float | None = _key(
-        None, "Performances that differ by no more draw, points; else by the next.", 0
-    )
-    draw_probability: float = _key(0.303, "Chance between equals.", 0, 0.999999)
-    white_advantage: float = _key(0.0, "Added to White's performance, points.")
-    growth: float = _key(0.05, "Of games and players, per year.")
-    career_years: float = _key(8.0, "Mean length of a career.", 1)
-    clusters: int = _key(20, "Groups who mostly meet each other.", 1)
-    mixing: float = _key(0.1, "Share of games against anyone.", 0, 1)
-    dates: Dates = _key("year", "Given out.")  # noqa: RUF009
-    seed: int = _key(0, "Equal seeds give equal histories.", 0)
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            value, low, high = getattr(self, one.name), one.metadata["low"], one.metadata["high"]
-            if isinstance(value, int | float) and not (math.isfinite(value) and low <= value <= high):
-                raise ConfigError(f"{one.name} is {value}", hint=_hint(low, high))
-        if self.first_year + self.years - 1 > YEARS[1]:
-            raise ConfigError(
-                f"the history ends after the year {YEARS[1]}", hint="begin earlier, or take fewer years"
-            )
-        if self.dates not in get_args(Dates):
-            raise ConfigError(f"dates is {self.dates!r}", hint=f"give {' or '.join(get_args(Dates))}")
-
-    @cached_property
-    def margin(self) -> float:
-        """The draw margin in points."""
-        given = self.draw_margin
-        return margin_for(self.draw_probability, self.beta) if given is None else given
-
-
-def _hint(low: float, high: float) -> str:
-    if math.isinf(low):
-        return "give a finite number"
-    return f"give {low:g} or more" if math.isinf(high) else f"give a number from {low:g} to {high:g}"
+_MOST_STRENGTH: Final = 2.0  # times 400 points from the level of the year
 
 
 @dataclass(frozen=True)
@@ -103,7 +26,8 @@ class Simulated:
 
     Per game, in time order: `date` (days since 1970-01-01; the middle of the year when only years are given
     out), `white`, `black` (players from 0), `outcome` (White's: 0 loss, 1 draw, 2 win).
-    Per player and year of the career, by player, then year, the truth: `player`, `year`, `skill` (points).
+    The truth, per player and year of the career, by player, then year: `player`, `year`, `skill` (points); and per year
+    of the history: `margin` of draws between players of its level, and `newcomers` mean skill, points.
     """
 
     plan: Plan
@@ -114,6 +38,8 @@ class Simulated:
     player: Ids
     year: Ids
     skill: Array
+    margin: Array
+    newcomers: Array
 
     @property
     def name_width(self) -> int:
@@ -124,6 +50,11 @@ class Simulated:
     def players(self) -> tuple[str, ...]:
         """Names, sorted: Player 000001 and on."""
         return tuple(f"Player {number:0{self.name_width}d}" for number in range(1, self.plan.players + 1))
+
+    @property
+    def years(self) -> Ids:
+        """The years of the history."""
+        return np.arange(self.plan.years, dtype=np.int32) + np.int32(self.plan.first_year)
 
     def games(self) -> Games:
         """The games as every reader gives them."""
@@ -150,7 +81,9 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     start = np.cumsum(length) - length  # the first row of each player's truth
     player = np.repeat(np.arange(plan.players, dtype=np.int32), length)
     year = np.arange(len(player), dtype=np.int64) - np.repeat(start - entry, length)  # from 0
-    skill = _walks(plan, start, length, rng)
+    margin, newcomers = _margins(plan), _newcomers(plan)
+    age = year - np.repeat(entry, length)
+    skill = _walks(plan, start, length, age, rng) + plan.career.change(age) + newcomers[year - age]
     cluster = rng.integers(0, plan.clusters, plan.players)
     activity = rng.lognormal(0.0, _ACTIVITY, plan.players)
 
@@ -164,17 +97,18 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
         for t, low, high in _blocks(counts):
             rows = order[row_start[t] : row_start[t + 1]]
             here = player[rows]
-            first, second = _pairs(plan, cluster[here], activity[here], high - low, rng)
+            first, second = pairs(plan, cluster[here], activity[here], skill[rows], high - low, rng)
             white[low:high], black[low:high] = here[first], here[second]
-            outcome[low:high] = _outcomes(plan, skill[rows[first]] - skill[rows[second]], rng)
+            outcome[low:high] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
             bar.advance(high - low)
     return Simulated(
-        plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill
-    )
+        plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill,
+        margin, plan.prior_mean + newcomers,
+    )  # fmt: skip
 
 
 def _year_shares(plan: Plan) -> Array:
-    exponent = plan.growth * np.arange(plan.years)
+    exponent = plan.expansion * np.arange(plan.years)
     share = np.exp(exponent - exponent.max())
     return np.asarray(share / share.sum())
 
@@ -187,9 +121,24 @@ def _careers(plan: Plan, rng: np.random.Generator) -> tuple[Places, Places]:
     return entry, length
 
 
-def _walks(plan: Plan, start: Places, length: Places, rng: np.random.Generator) -> Array:
-    """The skills of all players, one walk after the other."""
-    step = rng.normal(0.0, plan.tau, int(length.sum()))
+def _newcomers(plan: Plan) -> Array:
+    """By how much the mean of those who enter differs from `prior_mean`, by year."""
+    t = np.arange(plan.years)
+    wave = plan.newcomers_wave * np.sin(2 * np.pi * t / plan.newcomers_wave_years)
+    return np.asarray(plan.newcomers_slope * t + wave)
+
+
+def _margins(plan: Plan) -> Array:
+    """The draw margin between players of the level of the year, by year; drawn apart from all else."""
+    change = np.random.default_rng([plan.seed, 1]).normal(0.0, plan.draw_margin_drift, plan.years)
+    change[0] = 0.0
+    return np.asarray(plan.margin * np.exp(np.cumsum(change)))
+
+
+def _walks(plan: Plan, start: Places, length: Places, age: Places, rng: np.random.Generator) -> Array:
+    """The skills of all players as if there were neither careers nor waves, one walk after the other."""
+    clock = plan.career.clock(age)
+    step = rng.normal(0.0, plan.tau * np.sqrt(clock - plan.career.clock(np.maximum(age - 1, 0))))
     step[start] = rng.normal(0.0, plan.prior_sd, plan.players)
     total = np.cumsum(step)
     return np.asarray(plan.prior_mean + total - np.repeat(total[start] - step[start], length))
@@ -226,41 +175,13 @@ def _blocks(counts: Places) -> Iterator[tuple[int, int, int]]:
             low = high
 
 
-def _pairs(
-    plan: Plan, cluster: Places, activity: Array, n: int, rng: np.random.Generator
-) -> tuple[Places, Places]:
-    """Places of both opponents of n games among the active players, who are sorted by cluster; never the same.
-
-    White is drawn in proportion to activity; Black likewise, White left out, within White's cluster or from all.
-    """
-    everyone = len(cluster)
-    bound = np.concatenate(([0.0], np.cumsum(activity)))
-    first = _place(bound, rng.random(n) * bound[-1], 0, everyone)
-    left = np.searchsorted(cluster, cluster, "left")[first]
-    right = np.searchsorted(cluster, cluster, "right")[first]
-    abroad = (rng.random(n) < plan.mixing) | (right - left < 2)
-    left[abroad], right[abroad] = 0, everyone
-    point = bound[left] + rng.random(n) * (bound[right] - bound[left] - activity[first])
-    point += np.where(point >= bound[first], activity[first], 0.0)
-    second = _place(bound, point, left, right)
-    same = second == first  # by rounding only
-    second[same] += np.where(second[same] + 1 < right[same], 1, -1)
-    return first, second
-
-
-def _place(
-    bound: Array,
-    point: Array,
-    left: Places | int,
-    right: Places | int,
-) -> Places:
-    """The interval of each point between the bounds, kept within [left, right)."""
-    return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)
-
-
-def _outcomes(plan: Plan, skill: Array, rng: np.random.Generator) -> NDArray[np.int8]:
-    difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(skill))
-    difference += skill + plan.white_advantage
-    return np.where(difference > plan.margin, WIN, np.where(difference < -plan.margin, LOSS, DRAW)).astype(
-        np.int8
-    )
+def _outcomes(
+    plan: Plan, white: Array, black: Array, margin: float, rng: np.random.Generator
+) -> NDArray[np.int8]:
+    """Of games between these skills; the level of the year is that of these games."""
+    difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(white))
+    difference += white - black + plan.white_advantage
+    strength = (white + black) / 2
+    above = np.clip((strength - strength.mean()) / 400.0, -_MOST_STRENGTH, _MOST_STRENGTH)
+    wide = margin * np.exp(plan.draw_margin_strength * above)
+    return np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)

@@ -1,0 +1,41 @@
+"""Opponents: the law by which they are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ttt_cli.evaluate.simulate.pairing import pairs
+from ttt_cli.evaluate.simulate.plan import Plan
+
+N = 200_000
+SKILL = np.linspace(900.0, 1500.0, 7)
+ACTIVITY = np.array([1.0, 3.0, 0.5, 2.0, 1.0, 4.0, 1.5])
+
+
+@pytest.mark.parametrize("within", [None, 300.0])
+def test_opponents_come_by_activity_and_likeness(within: float | None) -> None:
+    plan = Plan(mixing=0.0, opponents_sd=within)
+    cluster = np.zeros(7, np.int64)
+    first, second = pairs(plan, cluster, ACTIVITY, SKILL, N, np.random.default_rng(1))
+    likeness = 1.0 if within is None else np.exp(-0.5 * ((SKILL[:, None] - SKILL) / within) ** 2)
+    weight = ACTIVITY * likeness * (1 - np.eye(7))
+    expected = (ACTIVITY / ACTIVITY.sum())[:, None] * weight / weight.sum(axis=1, keepdims=True) * N
+    found = np.bincount(7 * first + second, minlength=49).reshape(7, 7)
+    assert not np.trace(found)
+    off = ~np.eye(7, dtype=bool)
+    assert np.abs((found - expected)[off] / np.sqrt(expected[off])).max() < 4.5
+
+
+def test_who_has_no_like_meets_those_nearest() -> None:
+    skill = np.array([0.0, 10.0, 20.0, 1000.0, 5000.0])
+    plan = Plan(mixing=0.0, opponents_sd=5.0)
+    first, second = pairs(plan, np.zeros(5, np.int64), np.ones(5), skill, 5_000, np.random.default_rng(1))
+    assert np.mean(second[first == 4] == 3) > 0.99  # of 21 seen, all others with probability (3/4)^21
+
+
+def test_likeness_stays_in_the_cluster() -> None:
+    cluster = np.repeat([0, 1], 3)
+    plan = Plan(mixing=0.0, opponents_sd=50.0)
+    first, second = pairs(plan, cluster, np.ones(6), np.arange(6) * 100.0, 5_000, np.random.default_rng(1))
+    assert np.array_equal(cluster[first], cluster[second])
