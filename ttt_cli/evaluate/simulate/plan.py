@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from ttt_cli.errors import ConfigError
 from ttt_cli.histories import Curve
 from ttt_cli.inference.draws import margin_for
-from ttt_cli.inference.params import PlayParams
+from ttt_cli.inference.params import DrawsMove, Params, PlayParams
 from ttt_cli.reading.values.dates import YEARS
 
 Dates = Literal["year", "day"]
@@ -19,14 +19,14 @@ def _key(default: Any, description: str, low: float = -math.inf, high: float = m
     return field(default=default, metadata={"description": description, "low": low, "high": high})
 
 
-def _of_model(name: str) -> Any:
+def _of_model(params: type[Params], name: str) -> Any:
     """A parameter of the model, as it is there."""
-    info = PlayParams.model_fields[name]
+    info = params.model_fields[name]
     low, high = (
         next((getattr(one, end) for one in info.metadata if hasattr(one, end)), none)
         for end, none in (("ge", -math.inf), ("le", math.inf))
     )
-    return _key(info.default, f"{info.description}.".capitalize(), low, high)
+    return _key(info.default, f"{info.description[0].upper()}{info.description[1:]}.", low, high)
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,14 @@ class Plan:
     )
     draw_probability: float = _key(0.303, "Chance between equals.", 0, 0.999999)
     white_advantage: float = _key(0.0, "Added to White's performance, points.")
-    draw_margin_drift: float = _key(0.0, "Sd of the change of the margin's logarithm in a year.", 0, 10)
-    draw_margin_strength: float = _key(
-        0.0, "Rise of the margin's logarithm with 400 points of both players above the year's level.", -5, 5
-    )
-    growth: float = _of_model("growth")
-    growth_years: float = _of_model("growth_years")
-    decline: float = _of_model("decline")
-    decline_after: float = _of_model("decline_after")
-    early: float = _of_model("early")
-    early_years: float = _of_model("early_years")
+    draw_margin_drift: float = _of_model(DrawsMove, "draw_margin_drift")
+    draw_margin_strength: float = _of_model(DrawsMove, "draw_margin_strength")
+    growth: float = _of_model(PlayParams, "growth")
+    growth_years: float = _of_model(PlayParams, "growth_years")
+    decline: float = _of_model(PlayParams, "decline")
+    decline_after: float = _of_model(PlayParams, "decline_after")
+    early: float = _of_model(PlayParams, "early")
+    early_years: float = _of_model(PlayParams, "early_years")
     newcomers_slope: float = _key(0.0, "Rise of the mean skill at first in a year, points.")
     newcomers_wave: float = _key(0.0, "Height of waves of the mean skill at first, points.")
     newcomers_wave_years: float = _key(50.0, "Length of such a wave.", 1e-6)

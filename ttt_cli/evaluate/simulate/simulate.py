@@ -13,11 +13,11 @@ from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.evaluate.simulate.pairing import pairs
 from ttt_cli.evaluate.simulate.plan import Plan
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
+from ttt_cli.inference.gaussian import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.progress import SILENT, Progress
 
 _BLOCK: Final = 1 << 20  # games drawn at a time: bounds the memory of one step
 _ACTIVITY: Final = 1.0  # sd of the logarithm of how often a player plays
-_MOST_STRENGTH: Final = 2.0  # times 400 points from the level of the year
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,6 @@ def _outcomes(
     difference = rng.normal(0.0, math.sqrt(2) * plan.beta, len(white))
     difference += white - black + plan.white_advantage
     strength = (white + black) / 2
-    above = np.clip((strength - strength.mean()) / 400.0, -_MOST_STRENGTH, _MOST_STRENGTH)
+    above = np.clip((strength - strength.mean()) / STRENGTH_UNIT, -STRENGTH_REACH, STRENGTH_REACH)
     wide = margin * np.exp(plan.draw_margin_strength * above)
     return np.where(difference > wide, WIN, np.where(difference < -wide, LOSS, DRAW)).astype(np.int8)
