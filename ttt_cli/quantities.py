@@ -1,4 +1,11 @@
-"""What the numbers of a player's quantities (skill, draw margin, ...) are called wherever they stand in columns."""
+"""What the numbers of a player's quantities (skill, draw margin, ...) are called wherever they stand in columns.
+
+And what is written of games.
+"""
+
+from typing import Final
+
+TEXT_COLUMNS: Final = ("event", "site", "round")
 
 
 def chain_columns(chain: str) -> tuple[str, str]:

@@ -21,6 +21,8 @@ from tests.support.handmade import (
 )
 from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.games.table import GAME_COLUMNS, Games
+from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.reading.column import Column
 from ttt_cli.runs import connection
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
@@ -37,12 +39,34 @@ def run(tmp_path: Path) -> Run:
 def same_games(one: Games, other: Games) -> bool:
     columns = ((getattr(one, name), getattr(other, name)) for name in GAME_COLUMNS)
     equal = all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
+    equal = equal and all(list(getattr(one, name)) == list(getattr(other, name)) for name in TEXT_COLUMNS)
     return equal and one.players == other.players and one.report == other.report
 
 
 def test_the_stored_games_are_the_fitted_ones(tmp_path: Path) -> None:
     games = write_small_run(tmp_path / "a.ttt")
     assert same_games(open_run(tmp_path / "a.ttt").stored_games(), games)
+
+
+def test_what_was_written_of_games_comes_back() -> None:
+    rounds = Column(np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused"))
+    games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds)
+    timeline = build_timeline(games)
+    run = memory_run(games, timeline, fit_of(timeline), CONFIG)
+    assert run.has_texts
+    assert same_games(run.stored_games(), games)
+    assert list(run.stored_games().round)[:3] == ["London", "1", "2"]
+    assert len(run.query("SELECT * FROM run.main.texts WHERE text = 'unused'")[1]) == 0
+
+
+def test_a_run_without_texts_or_of_before_there_were_any_is_whole(run: Run) -> None:
+    assert run.path is not None
+    assert not run.has_texts
+    with duckdb.connect(str(run.path)) as database:
+        database.execute("DROP TABLE game_texts; DROP TABLE texts")
+    older = open_run(run.path)
+    assert not older.has_texts
+    assert same_games(older.stored_games(), games_of(RECORDS, report=REPORT))
 
 
 NAMES = st.sampled_from(

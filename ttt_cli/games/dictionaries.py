@@ -67,6 +67,14 @@ class NameDictionary(Dictionary[str]):
                 )
 
 
+class NoLinks(Dictionary[str]):
+    """Texts but for addresses in a network, of which every game may have one of its own: those are empty."""
+
+    def ids(self, values: Iterable[str]) -> Ids:
+        """The numbers of values, new ones after the old."""
+        return super().ids("" if "://" in value else value for value in values)
+
+
 class Dictionaries:
     """The dictionaries of one reading; number 0 is the empty text everywhere.
 

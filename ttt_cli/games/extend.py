@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
+from ttt_cli.games.texts import joined, picked
+from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import DROPPED, DUPLICATE, SAME_PLAYER
 from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
@@ -139,7 +141,8 @@ def _without(games: Games, rows: Mask, reason: str) -> Games:
     problems = report.problems
     if reason == SAME_PLAYER:
         problems = (*problems, *_against_himself(games, rows))
-    columns = {name: getattr(games, name)[~rows] for name in GAME_COLUMNS}
+    columns: dict[str, Any] = {name: getattr(games, name)[~rows] for name in GAME_COLUMNS}
+    columns |= {name: picked(getattr(games, name), ~rows) for name in TEXT_COLUMNS}
     return replace(games, **columns, report=replace(report, files=tuple(files), problems=problems))
 
 
@@ -179,11 +182,13 @@ def _joined(old: Games, new: Games) -> Games:
     order = np.argsort(np.concatenate([old.date, new.date]), kind="stable")
     new = replace(new, source_file=new.source_file + np.int32(len(old.report.files)))
     columns = {name: np.concatenate([getattr(old, name), getattr(new, name)])[order] for name in GAME_COLUMNS}
+    texts = {name: joined(getattr(old, name), getattr(new, name)) for name in TEXT_COLUMNS}
     present = np.unique(np.concatenate([columns["white"], columns["black"]]))
     for side in ("white", "black"):
         columns[side] = np.searchsorted(present, columns[side])
     return Games(
         **columns,
+        **{name: picked(column, order) for name, column in texts.items()},
         players=tuple(old.players[player] for player in present.tolist()),
         report=ReadReport(
             files, (*old.report.problems, *new.report.problems), new.report.aliases or old.report.aliases

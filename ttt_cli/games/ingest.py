@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.dictionaries import FURTHER, Dictionaries
+from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify
 from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
+from ttt_cli.games.texts import no_texts
 from ttt_cli.games.validate import Validated, record_words
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED, REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.column import Column
@@ -37,6 +38,8 @@ class Collector:
         self._data, self._everything = data, everything
         self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
         self._dictionaries = Dictionaries(FURTHER if everything else _needed(data, self._aliases))
+        if not (everything or _by_event(data)):
+            self._dictionaries.columns["site"] = NoLinks("")
         self._parts = FileColumns(self._dictionaries.columns)
         self._files: list[FileReport] = []
         self._problems: list[Problem] = []
@@ -95,7 +98,7 @@ class Collector:
         reject_code[same] = REJECT_CODE[SAME_PLAYER]
         dates = dictionaries.dates.parsed
         names = tuple(dictionaries.names.values) if self._everything else None
-        nothing = _no_texts(len(reject_code))
+        nothing = no_texts(len(reject_code))
         kept: dict[str, Any] = {
             name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")
         }
@@ -146,22 +149,20 @@ class Collector:
 
 def _for_games(records: Records) -> Records:
     """Without what Games are not made of."""
-    texts: dict[str, Any] = dict.fromkeys(
-        ("event", "site", "round", "variant", "status", "odds"), _no_texts(len(records))
-    )
+    texts: dict[str, Any] = dict.fromkeys(("variant", "status", "odds"), no_texts(len(records)))
     return replace(records, **texts, moves=np.broadcast_to(np.int64(0), len(records)))
 
 
-def _no_texts(count: int) -> Column[str]:
-    return Column(np.broadcast_to(np.uint8(0), count), ("",))
+def _by_event(data: DataConfig) -> bool:
+    chosen = data.filter
+    return bool(chosen.events or chosen.exclude or chosen.exclude_events)
 
 
 def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
     """The further columns that names, filters and duplicates look at."""
-    chosen = data.filter
-    yield from ("event", "round", "white_id", "black_id")
-    if chosen.events or chosen.exclude or chosen.exclude_events:
-        yield from ("site", "variant", "odds")
+    yield from ("event", "site", "round", "white_id", "black_id")
+    if _by_event(data):
+        yield from ("variant", "odds")
     if aliases.by_status:
         yield "status"
 

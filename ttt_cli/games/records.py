@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.table import Games
+from ttt_cli.games.texts import picked
+from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import DROP_REASONS
 from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.growable import spread
@@ -146,6 +148,7 @@ def games_of(records: Records) -> Games:
         source_line=records.line[rows].astype(np.int64),
         players=tuple(compress(records.players, present.tolist())),
         report=records.report,
+        **{name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS},
     )
 
 

@@ -7,6 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.notebook import facts_table
+from ttt_cli.games.texts import no_texts
+from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.reading.column import Column
 from ttt_cli.reading.reports import ReadReport
 
 LOSS: Final = 0
@@ -30,6 +33,7 @@ _COLUMNS: Final = {
 }
 
 
+_UNKNOWN: Final = no_texts(0)  # of as many games as there are
 _NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
 
 
@@ -47,7 +51,8 @@ class Games:
     index `players`; `outcome` is White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w
     equal games, and `offset` is added to White's strength in it (Elo points; below 0 when White gave odds). Either may
     have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's place
-    there (see `reading.places`). `players` is sorted and holds each name once.
+    there (see `reading.places`). `players` is sorted and holds each name once. `event`, `site` and `round` are texts as
+    written, empty where nothing is known.
 
     Raises ValueError when a column has the wrong length, or an index or code is out of range.
     """
@@ -63,6 +68,9 @@ class Games:
     source_line: NDArray[np.int64]
     players: tuple[str, ...]
     report: ReadReport = field(default_factory=ReadReport)
+    event: Column[str] = field(default=_UNKNOWN, repr=False)
+    site: Column[str] = field(default=_UNKNOWN, repr=False)
+    round: Column[str] = field(default=_UNKNOWN, repr=False)
 
     def __post_init__(self) -> None:
         n = len(self.date)
@@ -76,6 +84,11 @@ class Games:
                 column = column.view()
             column.flags.writeable = False
             object.__setattr__(self, name, column)
+        for name in TEXT_COLUMNS:
+            if getattr(self, name) is _UNKNOWN:
+                object.__setattr__(self, name, no_texts(n))
+            if len(getattr(self, name)) != n:
+                raise ValueError(f"games: column {name} has {len(getattr(self, name))} texts, not {n}")
         self._check(n)
 
     def _check(self, n: int) -> None:

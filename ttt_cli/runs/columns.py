@@ -11,6 +11,9 @@ from ttt_cli.fitted import OPEN, DrawCurve, Links, Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
+from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.reading.column import Column
+from ttt_cli.reading.growable import spread
 from ttt_cli.timeline import Timeline
 
 Columns = dict[str, NDArray[np.generic]]
@@ -133,6 +136,24 @@ def game_columns(games: Games, timeline: Timeline) -> Columns:
         "offset": games.offset,
         "line": games.source_line,
         "file_number": games.source_file,
+    }
+
+
+def text_columns(games: Games) -> dict[str, Columns]:
+    """The tables `texts` and `game_texts`, both empty where nothing is written of the games."""
+    written: list[str] = []
+    columns: Columns = {}
+    for name in TEXT_COLUMNS:
+        column: Column[str] = getattr(games, name)
+        present = np.zeros(len(column.values), np.bool_)
+        present[column.codes] = True
+        columns[name] = spread(len(written) - 1 + np.cumsum(present, dtype=np.int32), column.codes)
+        written += [column.values[place] for place in np.flatnonzero(present).tolist()]
+    if not any(written):
+        return {}
+    return {
+        "texts": {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)},
+        "game_texts": columns,
     }
 
 

@@ -19,6 +19,7 @@ from ttt_cli.runs.columns import (
     link_columns,
     player_columns,
     span_columns,
+    text_columns,
     texts,
 )
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
@@ -42,6 +43,8 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     _insert(connection, "periods", {"period_number": labels.numbers, "period": labels.texts})
     _insert_report(connection, games.report)
     _insert(connection, "game_rows", game_columns(games, timeline))
+    for table, columns in text_columns(games).items():
+        _insert(connection, table, columns)
     all_spans = spans(timeline, fit, by_player(timeline))
     _insert(connection, "spans", span_columns(names, all_spans))
     if fit.links is not None:

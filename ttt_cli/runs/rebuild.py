@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ttt_cli.games.table import Games
+from ttt_cli.reading.column import Column
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.schema import ALIASES, DATABASE
 
@@ -19,6 +20,10 @@ SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, 
 FROM {DATABASE}.main.game_rows
 """
 _INPUTS: Final = f"SELECT path, kind, digest, size, rows, used FROM {DATABASE}.main.inputs ORDER BY rowid"
+_HELD: Final = (
+    f"SELECT 1 FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND table_name = 'game_texts'"
+)
+_WRITTEN: Final = f"SELECT text FROM {DATABASE}.main.texts ORDER BY id"
 _PROBLEMS: Final = f"SELECT file, line, reason, detail, action FROM {DATABASE}.main.problems ORDER BY rowid"
 
 
@@ -37,8 +42,19 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     return Games(
         **{name: np.ma.getdata(column) for name, column in columns.items()},
         players=tuple(player for (player,) in players),
+        **_texts(connection),
         report=_report(connection),
     )
+
+
+def _texts(connection: DuckDBPyConnection) -> dict[str, Any]:
+    """The columns of texts, as far as there are any."""
+    held = connection.execute(_HELD).fetchall()
+    values = [text for (text,) in connection.execute(_WRITTEN).fetchall()] if held else []
+    if not values:
+        return {}
+    columns = connection.execute(f"SELECT * FROM {DATABASE}.main.game_texts").fetchnumpy()
+    return {name: Column(np.ma.getdata(codes), values) for name, codes in columns.items()}
 
 
 def _report(connection: DuckDBPyConnection) -> ReadReport:

@@ -21,7 +21,7 @@ from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.meta import RunMeta, read_meta
 from ttt_cli.runs.scale import Scale, find_scale
-from ttt_cli.runs.schema import DATABASE, OF_JOINT, PUBLIC
+from ttt_cli.runs.schema import DATABASE, OF_JOINT, PUBLIC, TEXTS
 from ttt_cli.runs.session import MemorySession, Session
 
 if TYPE_CHECKING:
@@ -215,6 +215,13 @@ class Run:
             return None
         known = [row for row in self._draws if row[0] <= year] or self._draws[:1]
         return {"draw_margin": known[-1][1], "draw_margin_level": known[-1][3]}
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the run holds what was written of its games: event, site and round."""
+        return self._held_tables >= TEXTS and bool(
+            self.query(f"SELECT count(*) FROM {DATABASE}.main.texts")[1][0][0]
+        )
 
     @cached_property
     def joint(self) -> JointSkills:

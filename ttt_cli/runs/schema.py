@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.quantities import bridge_columns, chain_columns
+from ttt_cli.quantities import TEXT_COLUMNS, bridge_columns, chain_columns
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
@@ -47,6 +47,13 @@ _LINKS: Final[Mapping[str, str]] = MappingProxyType(
 # Draw margins that move, by calendar year; nor this one.
 _DRAWS: Final[Mapping[str, str]] = MappingProxyType(
     {"draws": '"year" INTEGER, margin DOUBLE, sd DOUBLE, level DOUBLE'}
+)
+# What is written of games, by the rows of game_rows, empty where nothing is known; nor these.
+_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "game_texts": ", ".join(f"{name} INTEGER" for name in TEXT_COLUMNS),
+        "texts": "id INTEGER, text VARCHAR",
+    }
 )
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.places.LINES`), in words that older versions know.
@@ -98,7 +105,8 @@ PUBLIC: Final[dict[str, str]] = {
     "games": "SELECT period, date, white, black, result, weight, file, line FROM games",
 }
 OF_JOINT: Final = frozenset(_LINKS)
-MAY_LACK: Final = OF_JOINT | frozenset(_DRAWS)
+TEXTS: Final = frozenset(_TEXTS)
+MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_DRAWS)
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
@@ -111,7 +119,7 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
     stored = {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
-    return stored | dict(_LINKS) | dict(_DRAWS)
+    return stored | dict(_LINKS) | dict(_DRAWS) | dict(_TEXTS)
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:

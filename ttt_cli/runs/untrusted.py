@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import RunError
-from ttt_cli.quantities import chain_columns
+from ttt_cli.quantities import TEXT_COLUMNS, chain_columns
 from ttt_cli.runs.connection import NotARun
 from ttt_cli.runs.schema import DATABASE, FORMAT, LABELS, MAY_LACK, definitions, tables
 
@@ -144,6 +144,11 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             _within("line", -(2**63), 2**63 - 1),
             _within("file_number", -(2**31), 2**31 - 1),
         ],
+        "texts": [_within("id - rowid", 0, 0), _within("strlen(text)", 0, LONGEST_NAME)],
+        "game_texts": [
+            f"count(*) IN (0, (SELECT count(*) FROM {DATABASE}.main.game_rows))",
+            *(_within(name, 0, f"(SELECT count(*) - 1 FROM {DATABASE}.main.texts)") for name in TEXT_COLUMNS),
+        ],
         "links": [
             'coalesce(min(least("first", "second")) >= 0, true)',
             f'coalesce(max(greatest("first", "second")) < {spans}, true)',
@@ -165,9 +170,9 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
     }
 
 
-def _within(column: str, low: float, high: float, *, known: bool = True) -> str:
+def _within(column: str, low: float, high: float | str, *, known: bool = True) -> str:
     """Whether a column's values, which are `known` everywhere, lie in a range; NaN is above all."""
-    condition = f"coalesce(min({column}) >= {low!r} AND max({column}) <= {high!r}, true)"
+    condition = f"coalesce(min({column}) >= {low!r} AND max({column}) <= {high}, true)"
     return f"{condition} AND count({column}) = count(*)" if known else condition
 
 
