@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,42 @@ def test_a_figure_is_refused_before_the_page_is_made(
     err = capsys.readouterr().err
     assert "'a.pdf': a report is an HTML page, no figure; `ttt plot --kind top -o a.pdf` draws one" in err
     assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
+
+
+@pytest.mark.parametrize("place", ["site/", "site", "-o site", "."])
+def test_a_name_without_html_is_a_site(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if place == ".":
+        (tmp_path / "site").mkdir()
+        monkeypatch.setenv("TTT_RUN", str(tmp_path / "a.ttt"))
+        place = "site"
+    assert main.run(["report", *place.split(), "--title", "Old masters"]) == 0
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert re.fullmatch(r"site.index\.html written: \d+ files, 0\.\d MB", told)
+    assert "Old masters" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert main.run(["report", "site", "--pages", "1", "-q"]) == 0
+    assert len(list((tmp_path / "site" / "players").iterdir())) == 1
+
+
+def test_a_page_may_be_named_as_the_argument(tmp_path: Path) -> None:
+    assert main.run(["report", "page.html", "-q"]) == 0
+    assert (tmp_path / "page.html").is_file()
+
+
+def test_what_has_no_page_of_its_own_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report", "site/", "--pages", "1"]) == 0
+    assert "2 players of fewer games have no page of their own (--pages" in capsys.readouterr().err
+
+
+def test_one_place_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report", "a.html", "-o", "b.html"]) == 2
+    assert "name the page or folder once" in capsys.readouterr().err
+
+
+def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "diary.txt").write_text("dear")
+    assert main.run(["report", "mine"]) == 2
+    assert "holds what `ttt report` did not write (diary.txt)" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["diary.txt"]

@@ -140,11 +140,15 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
     described = words(first_cells(section(page, "### draws")))
     assert described == list(run.query("FROM run.main.draws LIMIT 0")[0])
-    rows = section(page, "### links, steps")
-    for table in ("links", "steps"):
+    for table, rows in (
+        *((table, section(page, "### links, steps")) for table in ("links", "steps")),
+        *((table, section(page, "### game_texts, texts")) for table in ("game_texts", "texts")),
+    ):
         described = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words(described) == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
     assert tables == {
+        "game_texts",
+        "texts",
         "spans",
         "links",
         "steps",

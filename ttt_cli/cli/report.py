@@ -1,33 +1,80 @@
-"""`ttt report`: one self-contained page of everything in a run."""
+"""`ttt report`: one self-contained page of everything in a run, or a folder of pages."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ttt_cli.cli.options import asked_run, eligible_options, run_option, scale_option, verbosity_options
 from ttt_cli.cli.terminal.console import say, write
+from ttt_cli.errors import RunError
+
+_PAGE, _FIGURES = (".html", ".htm"), (".pdf", ".png", ".svg")
 
 
 @click.command("report")
+@click.argument("place", metavar="[PAGE.html|SITE/]", required=False)
 @click.option(
-    "-o", "--output", "out", metavar="FILE", default="report.html", show_default=True, help="- is stdout."
-)
+    "-o", "--output", "out", metavar="PLACE", default="report.html", show_default=True,
+    help="The same as the argument; - is stdout.",
+)  # fmt: skip
+@click.option("--title", metavar="TEXT", help="What a site is called, on every page of it.")
+@click.option(
+    "--pages", "most", metavar="N", type=click.IntRange(min=0), default=30_000, show_default=True,
+    help="Pages for at most so many players of a site, those of the most games, and as many events.",
+)  # fmt: skip
 @eligible_options
 @run_option
 @scale_option
 @verbosity_options
-def command(out: str, limits: dict[str, Any], run: str | None, scale: tuple[str, ...]) -> None:
-    """Write one HTML page that works offline: curves of any player, rankings by year, leaders, peaks, evidence.
+@click.pass_context
+def command(
+    context: click.Context, place: str | None, out: str, title: str | None, most: int, limits: dict[str, Any],
+    run: str | None, scale: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Write one HTML page that works offline, or a site: a folder of pages of players, years and events.
 
-    Nothing else is needed to read it, on a screen or a phone. Of a large run the page carries those who played
-    most, and says so. Who is eligible may be changed on the page, too.
+    PAGE.html (default report.html) holds curves of any player, rankings by year, leaders, peaks and evidence; nothing
+    else is needed to read it, on a screen or a phone. Of a large run the page carries those who played most, and
+    says so. Who is eligible may be changed on the page, too.
+
+    SITE/, any name without .html, becomes a folder of plain pages that link to each other, also from a disk. An
+    older site that stands there is replaced once the new one is complete, anything else is left alone. Open its
+    index.html.
     """
-    if out.lower().endswith((".pdf", ".png", ".svg")):
+    if place is not None and context.get_parameter_source("out") is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError("name the page or folder once: as the argument or with -o")
+    out = place or out
+    if out.lower().endswith(_FIGURES):
         hint = f"`ttt plot --kind top -o {out}` draws one, and a browser prints the page as PDF"
         raise click.UsageError(f"{out!r}: a report is an HTML page, no figure; {hint}")
     from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
     opened = asked_run(run, scale)
-    if write(report_page(opened, eligible(opened, **limits)).encode(), out):
+    chosen = eligible(opened, **limits)
+    if _is_folder(out):
+        _write_site(opened, out, chosen, title, most)
+    elif write(report_page(opened, chosen).encode(), out):
         say(f"{out} written")
+
+
+def _is_folder(out: str) -> bool:
+    """Whether a site is meant: a folder, or what is neither a page by its name nor anything else that is there."""
+    place = Path(out)
+    if out == "-" or (place.exists() and not place.is_dir()):
+        return False
+    return out.endswith("/") or place.is_dir() or place.suffix.lower() not in _PAGE
+
+
+def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int) -> None:
+    from ttt_cli.cli.terminal.bars import progress
+    from ttt_cli.views.report.site.build import write_site
+
+    if Path(out).is_file():
+        raise RunError("is a file, not a folder", where=out)
+    done = write_site(opened, Path(out), limits, title=title, most=most, progress=progress())
+    say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
+    for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
+        if count:
+            say(f"{count:,} {what} of fewer games have no page of their own (--pages sets how many do)")

@@ -181,14 +181,15 @@ def _joined(old: Games, new: Games) -> Games:
     files: tuple[FileReport, ...] = (*old.report.files, *new.report.files)
     order = np.argsort(np.concatenate([old.date, new.date]), kind="stable")
     new = replace(new, source_file=new.source_file + np.int32(len(old.report.files)))
-    columns = {name: np.concatenate([getattr(old, name), getattr(new, name)])[order] for name in GAME_COLUMNS}
-    texts = {name: joined(getattr(old, name), getattr(new, name)) for name in TEXT_COLUMNS}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(old, name), getattr(new, name)])[order] for name in GAME_COLUMNS
+    }
+    columns |= {name: picked(joined(getattr(old, name), getattr(new, name)), order) for name in TEXT_COLUMNS}
     present = np.unique(np.concatenate([columns["white"], columns["black"]]))
     for side in ("white", "black"):
         columns[side] = np.searchsorted(present, columns[side])
     return Games(
         **columns,
-        **{name: picked(column, order) for name, column in texts.items()},
         players=tuple(old.players[player] for player in present.tolist()),
         report=ReadReport(
             files, (*old.report.problems, *new.report.problems), new.report.aliases or old.report.aliases

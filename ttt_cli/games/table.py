@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.notebook import facts_table
 from ttt_cli.games.texts import no_texts
+from ttt_cli.notebook import facts_table
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.reports import ReadReport

@@ -40,9 +40,8 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
         if len(columns[name]) and not 0 <= columns[name].min() <= columns[name].max() <= most:
             raise ValueError(name)
     return Games(
-        **{name: np.ma.getdata(column) for name, column in columns.items()},
+        **({name: np.ma.getdata(column) for name, column in columns.items()} | _texts(connection)),
         players=tuple(player for (player,) in players),
-        **_texts(connection),
         report=_report(connection),
     )
 

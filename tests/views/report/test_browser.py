@@ -80,7 +80,9 @@ def test_players_are_found_by_typing_and_drawn(told: dict[str, Any]) -> None:
     assert (told["expanded"], told["closed"]) == ("true", "false")
     assert told["two"] == ["Anderßen, Ådolf", '<b>"Bold"</b>']
     assert told["bands"] == 2
-    assert told["unknown"] is True
+    assert told["unknown"] == "Nobody here is called so."
+    assert len(told["misspelt"]) == 1
+    assert told["misspelt"][0].startswith("Paulsen, Louis")
 
 
 def test_the_slider_moves_the_ranking(told: dict[str, Any]) -> None:

@@ -1,10 +1,8 @@
 """The page: its parts and what its script works on put together, everything in it escaped."""
 
 import math
-import re
 from dataclasses import asdict
 from html import escape
-from importlib.resources import files
 from typing import Any, Final
 
 from ttt_cli.runs.run import Run
@@ -13,13 +11,13 @@ from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players
+from ttt_cli.views.report.templates import asset, filled, script
 from ttt_cli.views.run import scale_note
 
 _SCRIPTS: Final = (
-    "data.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js", "ranking.js", "surface.js",
-    "downloads.js", "main.js",
+    "fold.js", "data.js", "element.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js",
+    "ranking.js", "surface.js", "downloads.js", "main.js",
 )  # fmt: skip
-_PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
 def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGET) -> str:
@@ -38,11 +36,11 @@ def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGE
             "evidence": evidence_section(run.meta),
             "reading": data_section(run),
             "period": escape(run.meta.period),
-            "style": _asset("style.css"),
+            "style": asset("style.css"),
             "data": embedded(data),
-            "script": "\n".join(_asset(name) for name in _SCRIPTS),
+            "script": script(_SCRIPTS),
         }
-    return _PLACE.sub(lambda match: parts[match[1]], _asset("page.html"))
+    return filled("page.html", parts)
 
 
 def report_data(run: Run, limits: Eligible | None = None, budget: int = BUDGET) -> dict[str, Any]:
@@ -99,7 +97,3 @@ def _surface(surface: Surface | None) -> dict[str, Any] | None:
 
 def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else round(value, 4)
-
-
-def _asset(name: str) -> str:
-    return (files("ttt_cli.views.report") / "assets" / name).read_text(encoding="utf-8")

@@ -1,14 +1,33 @@
 const OFFERED = 12;
 
-/** Players whose name has every word typed at the beginning of a word, those of most games first. */
-function matches(text) {
+/** Players whose name has every word typed at the beginning of a word, those of most games first; else nearly so. */
+function matches(text, among) {
   const words = fold(text).split(" ").filter(Boolean);
   if (!words.length) return [];
-  const fits = (player) => words.every((word) => ` ${player.folded}`.includes(` ${word}`));
-  return players.filter(fits).sort((a, b) => b.games - a.games).slice(0, OFFERED);
+  const chosen = (fits) => among.filter(fits).sort((a, b) => b.games - a.games).slice(0, OFFERED);
+  const found = chosen((player) => words.every((word) => ` ${player.folded}`.includes(` ${word}`)));
+  if (found.length) return found;
+  return chosen((player) => words.every((word) => player.folded.split(" ").some((part) => nearly(word, part))));
 }
 
-function startCombobox(input, list, chosen) {
+/** Whether a word is spelled like the beginning of another but for a letter in four; swapped neighbours are one. */
+function nearly(word, whole) {
+  const allowed = Math.floor(word.length / 4);
+  if (!allowed || whole.length < word.length - allowed || whole[0] !== word[0]) return false;
+  let [before, row] = [[], Array.from({ length: whole.length + 1 }, (_, i) => i)];
+  for (let i = 1; i <= word.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= whole.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (word[i - 1] !== whole[j - 1]));
+      if (i > 1 && word[i - 2] === whole[j - 1] && word[i - 1] === whole[j - 2]) next[j] = Math.min(next[j], before[j - 2] + 1);
+    }
+    [before, row] = [row, next];
+  }
+  return Math.min(...row) <= allowed;
+}
+
+/** A field that offers players; `find` gives those that a text means, at once or later. */
+function startCombobox(input, list, chosen, find) {
   let offered = [];
   let active = -1;
 
@@ -30,21 +49,25 @@ function startCombobox(input, list, chosen) {
     input.setAttribute("aria-activedescendant", list.children[index].id);
     list.children[index].scrollIntoView({ block: "nearest" });
   };
-  const offer = () => {
-    offered = matches(input.value);
-    list.replaceChildren(...offered.map(option));
-    list.hidden = offered.length === 0;
-    input.setAttribute("aria-expanded", String(offered.length > 0));
+  const offer = async () => {
+    const text = input.value;
+    const found = find(text);
+    offered = found instanceof Promise ? await found : found;
+    if (text !== input.value) return;
+    list.replaceChildren(...(offered.length ? offered.map(option) : [nobody]));
+    list.hidden = !fold(text);
+    input.setAttribute("aria-expanded", String(!list.hidden));
     input.removeAttribute("aria-activedescendant");
     mark(offered.length ? 0 : -1);
   };
+  const nobody = element("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nobody here is called so.");
   const option = (player, index) => element("li", {
     role: "option",
-    id: `option-${index}`,
+    id: `${input.id}-option-${index}`,
     "aria-selected": "false",
     onmousedown: (event) => event.preventDefault(),
     onclick: () => take(player),
-  }, player.name, " ", element("small", {}, `${plain(player.games)} games, ${D.labels[player.at[0]]}–${D.labels[player.at.at(-1)]}`));
+  }, player.name, " ", element("small", {}, `${plain(player.games)} games, ${player.years}`));
 
   input.addEventListener("input", offer);
   input.addEventListener("focus", () => { if (input.value) offer(); });

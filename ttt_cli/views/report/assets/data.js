@@ -1,16 +1,13 @@
 const D = JSON.parse(document.getElementById("data").textContent);
 const T = D.labels.length;
 
-const LETTERS = { ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", æ: "ae", œ: "oe", ı: "i", ß: "ss" };
-const fold = (text) => text.toLowerCase().normalize("NFKD").replace(/[\p{M}'’‘`´]/gu, "")
-  .replace(/[øłđðþæœıß]/g, (letter) => LETTERS[letter]).replace(/[^\p{L}\p{N}]+/gu, " ").trim();
-
 const players = D.players.map(([name, games, wins, draws, losses, opponents, rates, start, offsets, mean, sd, played, margin], id) => {
   const first = start - D.base;
   const at = mean.map((_, i) => first + (offsets ? offsets[i] : i));
   let last = first;
   const latest = at.map((t, i) => (played[i] > 0 ? (last = t) : last));
-  return { id, name, folded: fold(name), games, wins, draws, losses, opponents, rates: [rates].flat(), at, mean, sd, played, latest, margin: margin || null };
+  const years = [D.labels[first], D.labels[at.at(-1)]].join("–");
+  return { id, name, years, folded: fold(name), games, wins, draws, losses, opponents, rates: [rates].flat(), at, mean, sd, played, latest, margin: margin || null };
 });
 
 /** The row of a player's history that holds in period t, -1 outside the first to the last. */

@@ -8,7 +8,7 @@ function longestLeaders() {
 }
 
 startRanking();
-startCombobox(byId("player"), byId("player-options"), choose);
+startCombobox(byId("player"), byId("player-options"), choose, (text) => matches(text, players));
 longestLeaders().forEach((player) => choose(player, false));
 redraw();
 drawSurface();

@@ -1,0 +1,80 @@
+"""What a page of a site says, for tests: links, ids, texts, tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+_OPTIONAL = {"tr", "td", "th", "thead", "tbody", "li", "p", "html", "body", "meta", "link"}  # may stay open
+
+
+@dataclass
+class Page(HTMLParser):
+    """A parsed page; elements whose end may not be left out must close in order."""
+
+    path: Path
+    open: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    elements: list[str] = field(default_factory=list)
+    tables: dict[str, list[list[str]]] = field(default_factory=dict)
+    text: str = ""
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._table = ""
+        self.feed(self.path.read_text(encoding="utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.elements.append(tag)
+        if tag not in _OPTIONAL:
+            self.open.append(tag)
+        self.links += [value or "" for key, value in attrs if key in ("href", "src")]
+        if "id" in given:
+            self.ids.append(given["id"] or "")
+        if tag == "table":
+            self._table = (given["id"] or "").removesuffix("-table")
+            self.tables[self._table] = []
+        if self._table and tag == "tr":
+            self.tables[self._table].append([])
+        if self._table and tag in ("td", "th"):
+            self.tables[self._table][-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _OPTIONAL:
+            assert self.open.pop() == tag, (self.path, tag)
+        if tag == "table":
+            self._table = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] == ["title"]:
+            self.title += data
+        elif "table" in self.open and self._table and self.tables[self._table][-1:]:
+            self.tables[self._table][-1][-1] += data.rstrip("\n")
+        self.text += data
+
+
+def all_pages(site: Path) -> dict[str, Page]:
+    """Every page of a site by its path in it."""
+    return {path.relative_to(site).as_posix(): Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+def broken(site: Path) -> list[tuple[str, str]]:
+    """Links of a site that lead nowhere, or out of it."""
+    found = []
+    for name, page in all_pages(site).items():
+        for link in page.links:
+            path, _, anchor = link.partition("#")
+            target = (site / name).parent / unquote(path)
+            ok = link == "data:," or (target.is_file() and target.resolve().is_relative_to(site.resolve()))
+            if not ok or (anchor and path == "" and anchor not in page.ids):
+                found.append((name, link))
+    return found

@@ -1,0 +1,211 @@
+"""A small site read back: that its pages hang together and say what the run says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.handmade import RECORDS, run_by
+from tests.views.report.site.conftest import TOLD, run_of
+from tests.views.report.site.pages import Page, all_pages, broken
+from ttt_cli.errors import RunError
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leaders
+from ttt_cli.views.report.site import build
+from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.report.site.year import moved
+
+
+def test_every_link_leads_to_a_page_of_the_site(site: Path) -> None:
+    pages = all_pages(site)
+    assert broken(site) == []
+    assert all(page.open == [] for page in pages.values())
+    assert all(len(page.ids) == len(set(page.ids)) for page in pages.values())
+    names = {name for name in pages if name.startswith("players/")}
+    assert names == {
+        f"players/{slug}.html"
+        for slug in ("anderssen-adolf", "kolisch-ignaz", "morphy-paul", "paulsen-louis")
+    }
+    assert {f"years/{year}.html" for year in (1857, 1858, 1859, 1861)} <= set(pages)
+
+
+def test_nothing_is_fetched_from_anywhere(site: Path) -> None:
+    for path in site.rglob("*"):
+        if path.is_file():
+            assert "http://" not in (text := path.read_text(encoding="utf-8")), path
+            assert "https://" not in text
+
+
+def test_a_players_page_has_every_game_with_what_was_expected(site: Path) -> None:
+    page = Page(site / "players" / "morphy-paul.html")
+    head, *rows = page.tables["games"]
+    assert head == ["date", "", "opponent", "result", "expected", "event"]
+    assert [row[:4] for row in rows] == [
+        ["1857", "W", "Paulsen, Louis", "1"],
+        ["1857", "B", "Paulsen, Louis", "½"],
+        ["1858-12-20", "B", "Anderssen, Adolf", "1"],
+        ["1858-12-27", "B", "Anderssen, Adolf", "0"],
+        ["1858-12-28", "B", "Anderssen, Adolf", "1"],
+    ]
+    assert [row[5:] for row in rows] == [["New York USA"], [], ["Paris m"], [], []]
+    assert [row[:2] + row[2:5] for row in page.tables["events"][1:]] == [
+        ["1857", "New York USA", "", "2", "1.5"],
+        ["1858", "Paris m", "", "3", "2"],
+    ]
+    assert [row[:3] for row in page.tables["opponents"][1:]] == [
+        ["Anderssen, Adolf", "3", "+2 =0 −1"],
+        ["Paulsen, Louis", "2", "+1 =1 −0"],
+    ]
+    assert [row[0] for row in page.tables["years"][1:]] == ["1857", "1858"]
+
+
+def test_what_is_expected_is_what_the_commands_say(site: Path) -> None:
+    from ttt_cli.views.players.record import games_of
+
+    run = run_of(TOLD)
+    rows = Page(site / "players" / "morphy-paul.html").tables["games"][1:]
+    assert [row[4] for row in rows] == [
+        f"{game.chance.expected:.2f}" for game in games_of(run, "Morphy, Paul")
+    ]
+
+
+def test_a_years_page_ranks_and_tells_who_moved(site: Path) -> None:
+    page = Page(site / "years" / "1861.html")
+    ranking = page.tables["ranking"][1:]
+    one = {row[2]: row for row in ranking}
+    earlier = {row[2]: row for row in Page(site / "years" / "1859.html").tables["ranking"][1:]}
+    places = {row[2]: int(row[0]) for row in Page(site / "years" / "1860.html").tables["ranking"][1:]}
+    moved = {name: places[name] - int(row[0]) for name, row in one.items()}
+    assert {name: row[1] for name, row in one.items()} == {name: "=" for name, by in moved.items() if by == 0}
+    assert [int(row[0]) for row in ranking] == list(range(1, len(ranking) + 1))
+    assert earlier["Kolisch, Ignaz"][1] == "new"
+    assert [row[0] for row in Page(site / "years" / "1859.html").tables["newcomers"][1:]] == [
+        "Kolisch, Ignaz"
+    ]
+    assert page.tables["events"][1:][0][:3] == ["London ENG", "3", "3"]
+    assert "games" not in page.tables
+    assert Page(site / "years" / "1859.html").tables["games"][1][1:4] == [
+        "Paulsen, Louis",
+        "Kolisch, Ignaz",
+        "1–0",
+    ]
+
+
+def test_moves_are_counted_in_places() -> None:
+    assert [moved(2, 5, new=False), moved(5, 2, new=False), moved(2, 2, new=True)] == ["▲3", "▼3", "="]
+    assert [moved(1, None, new=True), moved(1, None, new=False)] == ["new", "in"]
+
+
+def test_a_round_robin_has_a_crosstable_and_a_match_its_results_by_round(site: Path) -> None:
+    london = Page(site / "events" / "1861-london-eng.html").tables
+    assert [row[:6] for row in london["crosstable"][1:]] == [
+        ["1", "Paulsen, Louis", "·", "1", "½", "1.5"],
+        ["2", "Anderssen, Adolf", "0", "·", "1", "1"],
+        ["3", "Kolisch, Ignaz", "½", "0", "·", "0.5"],
+    ]
+    paris = Page(site / "events" / "1858-paris-m.html").tables["crosstable"]
+    assert paris[1][:5] == ["1", "Morphy, Paul", "·", "110", "2"]
+
+
+def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
+    run = run_of(TOLD)
+    limits = Eligible(active=2.0)
+    write_site(run, tmp_path / "s", limits)
+    told = {row[0]: row[1] for row in Page(tmp_path / "s" / "years.html").tables["years"][1:] if row[1]}
+    assert told == {one.period: one.player for one in leaders(run, limits)}
+
+
+def test_equal_runs_give_equal_bytes(site: Path, tmp_path: Path) -> None:
+    write_site(run_of(TOLD), tmp_path / "again")
+    here, there = (
+        {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+        for place in (site, tmp_path / "again")
+    )
+    assert here.keys() == there.keys()
+    differ = [name for name in here if here[name] != there[name]]
+    assert set(differ) <= {"index.html"}  # which says when the run was made
+
+
+@pytest.mark.parametrize("period", ["month", "day"])
+def test_years_have_pages_whatever_the_periods(period: str, tmp_path: Path) -> None:
+    write_site(run_by(period), tmp_path / "s")  # type: ignore[arg-type]
+    assert broken(tmp_path / "s") == []
+    assert (tmp_path / "s" / "years" / "1858.html").exists()
+    assert len(Page(tmp_path / "s" / "players" / "morphy-paul.html").tables["games"]) == 6
+    assert len(RECORDS) == 7
+
+
+def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
+    done = write_site(run_of(TOLD), tmp_path / "s", most=2)
+    assert (done.players_left_out, done.events_left_out) == (2, 1)
+    assert {path.stem for path in (tmp_path / "s" / "players").iterdir()} == {
+        "anderssen-adolf",
+        "morphy-paul",
+    }
+    assert broken(tmp_path / "s") == []
+    assert "Kolisch, Ignaz" in Page(tmp_path / "s" / "players.html").text
+
+
+def test_long_tables_go_on_on_further_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ttt_cli.views.report.site import markup, player
+
+    monkeypatch.setattr(markup, "ROWS_A_PAGE", 2)
+    monkeypatch.setattr(player, "ROWS_A_PAGE", 2)
+    monkeypatch.setattr(player, "_FIRST_GAMES", 1)
+    write_site(run_of(TOLD), tmp_path / "s")
+    names = ("morphy-paul", "morphy-paul~2", "morphy-paul~3")
+    pages = [Page(tmp_path / "s" / "players" / f"{name}.html").tables["games"][1:] for name in names]
+    assert [len(rows) for rows in pages] == [1, 2, 2]
+    assert [rows[0][5:] for rows in pages] == [["New York USA"], ["New York USA"], ["Paris m"]]
+    assert broken(tmp_path / "s") == []
+
+
+def test_a_run_that_keeps_no_events_has_a_site_too(tmp_path: Path) -> None:
+    write_site(run_by("year"), tmp_path / "s")
+    assert broken(tmp_path / "s") == []
+    assert "No events are known" in Page(tmp_path / "s" / "events.html").text
+
+
+def test_the_title_is_ones_own(tmp_path: Path) -> None:
+    write_site(run_of(TOLD), tmp_path / "s", title="Chess & <Masters>")
+    page = Page(tmp_path / "s" / "players" / "morphy-paul.html")
+    assert page.title == "Morphy, Paul – Chess & <Masters>"
+    assert Page(tmp_path / "s" / "index.html").title == "Chess & <Masters>"
+
+
+def test_an_interrupted_site_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_site(run_of(TOLD), tmp_path / "s")
+    before = (tmp_path / "s" / "index.html").read_bytes()
+
+    def broken_off(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "year_page", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        write_site(run_of(TOLD[:3]), tmp_path / "s")
+    assert (tmp_path / "s" / "index.html").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_a_new_site_replaces_an_old_one_and_nothing_else(tmp_path: Path) -> None:
+    place = tmp_path / "s"
+    write_site(run_of(TOLD), place)
+    write_site(run_of(TOLD[:2]), place)
+    assert not (place / "players" / "kolisch-ignaz.html").exists()
+    (place / "notes.txt").write_text("mine")
+    with pytest.raises(RunError, match=r"did not write \(notes.txt\)"):
+        write_site(run_of(TOLD), place)
+    other = tmp_path / "other"
+    other.mkdir()
+    write_site(run_of(TOLD), other)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "index.html").write_text("mine")
+    with pytest.raises(RunError, match="did not write"):
+        write_site(run_of(TOLD), foreign)
+    with pytest.raises(RunError, match="its folder does not exist"):
+        write_site(run_of(TOLD), tmp_path / "no" / "s")
+    with pytest.raises(RunError, match="is a file"):
+        write_site(run_of(TOLD), foreign / "index.html")
+    assert (foreign / "index.html").read_text() == "mine"

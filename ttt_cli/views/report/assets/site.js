@@ -1,0 +1,97 @@
+const UP = document.body.dataset.up;
+const loaded = new Map();
+
+/** What a script of the folder `data` hands over: such a script may be read from a disk, JSON may not. */
+function load(name) {
+  if (!loaded.has(name)) {
+    loaded.set(name, new Promise((resolve, reject) => {
+      window.take = { ...window.take, [name]: resolve };
+      const script = document.createElement("script");
+      script.src = `${UP}data/${name}.js`;
+      script.onerror = reject;
+      document.head.append(script);
+    }));
+  }
+  return loaded.get(name);
+}
+
+/** The state of a page in its address: `#p=a,b&sort=games-table.2.down`. */
+const state = new URLSearchParams(location.hash.slice(1));
+function keep(key, value) {
+  if (value) state.set(key, value); else state.delete(key);
+  history.replaceState(null, "", `#${state}`);
+}
+
+/** A table is put in the order of a column by its head; a further click turns the order. */
+function startSorting(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const value = (row, at) => {
+    const text = row.cells[at]?.textContent.trim() ?? "";
+    const number = parseFloat(text.replace("½", ".5").replace("−", "-").replace("▲", "").replace("▼", "-").replace(/,(?=\d)/g, ""));
+    return Number.isNaN(number) ? text : number;
+  };
+  const order = (a, b) => (typeof a === typeof b ? (typeof a === "number" ? a - b : a.localeCompare(b)) : typeof a === "number" ? -1 : 1);
+  const fill = () => {  // an event that is not written is that of the row above
+    let last = null;
+    for (const row of body.rows) {
+      if (row.cells.length === heads.length) last = row.lastElementChild;
+      else if (last) row.append(last.cloneNode(true));
+    }
+  };
+  const sort = (at, down) => {
+    fill();
+    const rows = [...body.rows].map((row) => [value(row, at), row]);
+    rows.sort(([a], [b]) => ((a === "") - (b === "")) || (down ? order(b, a) : order(a, b)));
+    body.append(...rows.map(([, row]) => row));
+    heads.forEach((head, i) => (i === at ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
+  };
+  heads.forEach((head, at) => {
+    if (!head.textContent.trim()) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const numeric = table.classList.contains(`r${at + 1}`);
+      const down = head.hasAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : numeric && at > 0;
+      sort(at, down);
+      keep("sort", `${table.id}.${at}.${down ? "down" : "up"}`);
+    });
+  });
+  const [id, at, way] = (state.get("sort") ?? "").split(".");
+  if (id === table.id && heads[at]) sort(Number(at), way === "down");
+}
+document.querySelectorAll("table:not(.cross)").forEach(startSorting);
+
+/** What is wider than the page may be moved by keys, too. */
+for (const box of document.querySelectorAll(".scroll")) {
+  if (box.scrollWidth <= box.clientWidth) continue;
+  const name = box.querySelector("table").id.replace("-table", "").replaceAll("-", " ");
+  for (const [key, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": name })) box.setAttribute(key, value);
+}
+
+/** Players by number: name, address of the page or null, years, games. */
+let everybody = null;
+async function people() {
+  everybody ??= (await load("names")).map(([name, first, last, games, slug], id) => ({
+    id, name, games, years: first === last ? `${first}` : `${first}–${last}`, folded: fold(name),
+    slug: slug === 0 ? fold(name).replaceAll(" ", "-") : slug,
+  }));
+  return everybody;
+}
+
+startSearch();
+
+function startSearch() {
+  const box = element("div", { class: "search" },
+    element("label", { class: "visually-hidden", for: "find" }, "Find a player"),
+    element("input", {
+      id: "find", type: "text", role: "combobox", placeholder: "find a player", autocomplete: "off", spellcheck: "false",
+      "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "find-options",
+    }),
+    element("ul", { id: "find-options", role: "listbox", "aria-label": "Players", hidden: "" }));
+  document.querySelector("header nav").append(box);
+  const pages = async (text) => matches(text, (await people()).filter((one) => one.slug));
+  startCombobox(byId("find"), byId("find-options"), (player) => { location.href = `${UP}players/${player.slug}.html`; }, pages);
+}

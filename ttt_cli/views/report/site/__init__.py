@@ -1,0 +1,1 @@
+"""A folder of pages: every player, year and event of a run."""

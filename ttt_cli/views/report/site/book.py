@@ -1,0 +1,137 @@
+"""Everything that the pages of a site are made from, asked of the run in a few queries."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.arrays import Ids, Places
+from ttt_cli.runs.run import Run
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.report.site.events import Event, Events, find_events
+from ttt_cli.views.report.site.markup import link, text
+from ttt_cli.views.report.site.people import Person, Ranking, Years, histories, people, rankings
+from ttt_cli.views.report.site.played import Played, played_games
+from ttt_cli.views.report.site.slugs import slugs
+
+
+@dataclass(frozen=True)
+class Book:
+    """What is in a site: `title` stands on every page, players are called by their numbers in the run's names."""
+
+    run: Run
+    limits: Eligible
+    title: str
+    people: list[Person]
+    years: Years
+    rankings: dict[int, Ranking]
+    played: Played
+    events: Events
+
+    @cached_property
+    def links(self) -> list[str]:
+        """A link to each player from a page beside theirs, or the bare name."""
+        return self._links("")
+
+    @cached_property
+    def far_links(self) -> list[str]:
+        """The same from the other folders of the site."""
+        return self._links("../players/")
+
+    @cached_property
+    def root_links(self) -> list[str]:
+        """The same from the pages above."""
+        return self._links("players/")
+
+    def _links(self, way: str) -> list[str]:
+        return [
+            link(f"{way}{one.slug}.html", one.name) if one.slug else text(one.name) for one in self.people
+        ]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each player, as HTML."""
+        return [text(one.name) for one in self.people]
+
+    @cached_property
+    def event_links(self) -> list[str]:
+        """A link to each event from a page in another folder."""
+        return [self.event_link(event, "../events/") for event in self.events.all]
+
+    @cached_property
+    def event_names(self) -> list[str]:
+        """The name of each event, as HTML."""
+        return [text(event.name) for event in self.events.all]
+
+    def event_of(self, event: int) -> str:
+        """The same of an event's number; -1: none is known."""
+        return self.event_links[event] if event >= 0 else "–"
+
+    @cached_property
+    def entry_event(self) -> Ids:
+        """The event of each entry."""
+        return np.repeat(np.arange(len(self.events.all)), np.diff(self.events.entry_starts))
+
+    @cached_property
+    def _entries(self) -> tuple[Places, Places]:
+        order = np.argsort(self.events.player, kind="stable")
+        return order, np.searchsorted(self.events.player[order], np.arange(len(self.people) + 1))
+
+    def entries_of(self, player: int) -> list[int]:
+        """The entries of a player, by year."""
+        order, starts = self._entries
+        found: list[int] = order[starts[player] : starts[player + 1]].tolist()
+        return found
+
+    def event_link(self, event: Event, way: str) -> str:
+        """A link to an event's page, or its name where it has none; `way`: to the folder of events."""
+        return link(f"{way}{event.slug}.html", event.name) if event.slug else text(event.name)
+
+    @cached_property
+    def all_years(self) -> list[int]:
+        """The years that have a page: from the first game to the last period of the run."""
+        known = [*self.played.year[:1].tolist(), *self.years.year[:1].tolist(), *self.rankings]
+        return list(
+            range(min(known, default=1), max([*self.played.year[-1:].tolist(), *known], default=0) + 1)
+        )
+
+    @cached_property
+    def events_in(self) -> dict[int, list[int]]:
+        """The events of each year, by name."""
+        found: dict[int, list[int]] = {}
+        for at, event in enumerate(self.events.all):
+            found.setdefault(event.year, []).append(at)
+        return found
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each player by name."""
+        return {one.name: at for at, one in enumerate(self.people)}
+
+    @property
+    def has_sd(self) -> bool:
+        """Whether skills have an sd."""
+        return not bool(np.isnan(self.years.sd).any())
+
+
+def open_book(run: Run, limits: Eligible, title: str, most: int) -> Book:
+    """Ask a run for all that its site shows. The `most` players of the most games have a page, and as many events."""
+    everybody = people(run)
+    ahead = sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most]
+    named: dict[int, Any] = dict(
+        zip(range(len(everybody)), slugs([one.name for one in everybody]), strict=True)
+    )
+    chosen = set(ahead)
+    with_pages = [replace(one, slug=named[at]) if at in chosen else one for at, one in enumerate(everybody)]
+    played = played_games(run)
+    return Book(
+        run=run,
+        limits=limits,
+        title=title,
+        people=with_pages,
+        years=histories(run),
+        rankings=rankings(run, limits),
+        played=played,
+        events=find_events(run, played, most),
+    )

@@ -1,0 +1,76 @@
+"""The whole site, written into a folder."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ttt_cli.progress import SILENT, Progress
+from ttt_cli.runs.run import Run
+from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.report.site.book import Book, open_book
+from ttt_cli.views.report.site.data import names_script
+from ttt_cli.views.report.site.event import event_pages
+from ttt_cli.views.report.site.folder import new_folder
+from ttt_cli.views.report.site.front import event_lists, front_page, player_lists, year_list
+from ttt_cli.views.report.site.player import player_pages
+from ttt_cli.views.report.site.year import year_page
+from ttt_cli.views.report.templates import asset, script
+
+MOST: Final = 30_000  # players with pages of their own, and events
+_SCRIPTS: Final = ("element.js", "fold.js", "combobox.js", "site.js")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a site came to: pages, bytes, and how many players and events have no page of their own."""
+
+    files: int
+    size: int
+    players_left_out: int
+    events_left_out: int
+
+
+def write_site(
+    run: Run,
+    place: Path,
+    limits: Eligible | None = None,
+    *,
+    title: str | None = None,
+    most: int = MOST,
+    progress: Progress = SILENT,
+) -> Written:
+    """Write a folder of pages about a run, complete or not at all; equal runs give equal bytes.
+
+    `limits`: who is eligible for rankings (None: by default). `most`: players with a page of their own, those of the
+    most games, and events likewise. Raises RunError when it cannot be written.
+    """
+    files = size = 0
+    with run, new_folder(place) as write:
+        book = open_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most)
+        with progress.task("writing pages", None, "pages") as bar:
+            for path, text in site_files(book):
+                write(path, text)
+                files, size = files + 1, size + len(text.encode("utf-8", "replace"))
+                bar.advance(1)
+    left_out = (sum(one.slug is None for one in found) for found in (book.people, book.events.all))
+    return Written(files, size, *left_out)
+
+
+def site_files(book: Book) -> Iterator[tuple[str, str]]:
+    """Path and text of every file."""
+    yield "site.css", asset("style.css") + asset("site.css")
+    yield "site.js", f'(() => {{\n"use strict";\n{script(_SCRIPTS)}\n}})();\n'
+    yield "data/names.js", names_script(book)
+    yield "index.html", front_page(book)
+    yield "years.html", year_list(book)
+    yield from player_lists(book)
+    yield from event_lists(book)
+    for year in book.all_years:
+        yield f"years/{year}.html", year_page(book, year)
+    for at, event in enumerate(book.events.all):
+        if event.slug:
+            yield from event_pages(book, at)
+    for player, one in enumerate(book.people):
+        if one.slug:
+            yield from player_pages(book, player)

@@ -1,0 +1,130 @@
+"""The pages of an event: crosstable where everybody met everybody, standings with performances, all games."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.markup import (
+    link,
+    number,
+    page,
+    parts,
+    points,
+    result,
+    section,
+    table,
+    text,
+    turn,
+)  # fmt: skip
+
+_MOST_ACROSS: Final = 30
+_STANDINGS: Final = 400
+_FIRST_GAMES: Final = 700
+_HALVES: Final = ("0", "½", "1")
+_TEN: Final = 10
+
+
+def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
+    """Name and text of each page of an event that has one; games are listed where no crosstable shows them."""
+    event, events = book.events.all[at], book.events
+    games = events.games[events.starts[at] : events.starts[at + 1]].tolist()
+    cells = _crosstable(book, at, games)
+    pieces = parts([] if cells else _game_rows(book, games), _FIRST_GAMES)
+    files = [event.slug or "", *(f"{event.slug}~{part}" for part in range(2, len(pieces) + 1))]
+    heads = ("round", "date", "white", "black", "#result", "#expected")
+    for place, piece in enumerate(pieces):
+        around = turn(
+            link(f"{files[place - 1]}.html", "earlier games") if place else "",
+            link(f"{files[place + 1]}.html", "later games") if place + 1 < len(pieces) else "",
+        )
+        listed = section("Games", around, table("games", heads, piece), around) if piece else ""
+        if place:
+            content = [link(f"{event.slug}.html", event.title), listed]
+        else:
+            content = [
+                turn(link(f"../years/{event.year}.html", str(event.year))),
+                _standings(book, at, cells),
+                listed,
+            ]
+        title = event.title if not place else f"{event.title}: games, part {place + 1}"
+        yield f"events/{files[place]}.html", page(book.title, title, *content, facts=f"{len(games):,} games")
+
+
+def _standings(book: Book, at: int, cells: list[str]) -> str:
+    """Everybody by points; `cells` are those of the crosstable in each row, where there is one."""
+    events = book.events
+    skills = dict(_skills(book, at))
+    first, end = events.entry_starts[at : at + 2].tolist()
+    rows = []
+    for k in range(first, min(end, first + _STANDINGS)):
+        player = int(events.player[k])
+        start = f"<tr><td>{events.rank[k]}<td>{book.far_links[player]}{cells[k - first] if cells else ''}<td>"
+        counts = (events.points[k], events.played[k], events.expected[k])
+        told = points(events.performance[k]), points(skills.get(player))
+        rows.append(start + "<td>".join([*map(number, counts), *told]))
+    across = [str(place + 1) for place in range(end - first)] if cells else []
+    heads = ("#place", "player", *across, "#points", "#games", "#expected", "#performance", "#skill")
+    return table("crosstable" if cells else "standings", heads, rows, "cross" if cells else "")
+
+
+def _skills(book: Book, at: int) -> Iterator[tuple[int, float]]:
+    """The skill of each player of an event at the end of its year."""
+    years, events = book.years, book.events
+    year = events.all[at].year
+    for player in events.player[slice(*events.entry_starts[at : at + 2].tolist())].tolist():
+        start, end = years.starts[player : player + 2].tolist()
+        place = start + int(np.searchsorted(years.year[start:end], year))
+        if place < end:
+            yield player, float(years.mean[place])
+
+
+def _crosstable(book: Book, at: int, games: list[int]) -> list[str]:
+    """The cells of each player's row, results in the order of games; empty where some did not meet."""
+    played, events = book.played, book.events
+    order = events.player[slice(*events.entry_starts[at : at + 2].tolist())].tolist()
+    if len(order) > _MOST_ACROSS or len(games) < len(order) * (len(order) - 1) / 2:
+        return []
+    met: dict[tuple[int, int], list[str]] = {}
+    for game in sorted(games, key=lambda game: _order(book, game)):
+        white, black, outcome = int(played.white[game]), int(played.black[game]), int(played.outcome[game])
+        met.setdefault((white, black), []).append(_HALVES[outcome])
+        met.setdefault((black, white), []).append(_HALVES[2 - outcome])
+    if len(met) < len(order) * (len(order) - 1):
+        return []
+    return [
+        "".join("<td>·" if one == other else f"<td>{_results(met[one, other])}" for other in order)
+        for one in order
+    ]
+
+
+def _results(found: list[str]) -> str:
+    """The results of one against another; of a long match in groups of ten."""
+    return " ".join("".join(found[at : at + _TEN]) for at in range(0, len(found), _TEN))
+
+
+def _game_rows(book: Book, games: list[int]) -> list[str]:
+    """The games of an event by round, then date; the links are in the standings."""
+    played, names, texts = book.played, book.names, book.played.texts
+    rows = []
+    for game in sorted(games, key=lambda game: _order(book, game)):
+        white, black, outcome = int(played.white[game]), int(played.black[game]), int(played.outcome[game])
+        expected = played.chance[game, 2] + played.chance[game, 1] / 2.0
+        rows.append(
+            f"<tr><td>{text(texts[played.round[game]])}<td>{played.dates[game]}<td>{names[white]}<td>{names[black]}"
+            f"<td>{result(outcome)}–{result(2 - outcome)}<td>{expected:.2f}"
+        )
+    return rows
+
+
+def _order(book: Book, game: int) -> tuple[tuple[float, ...], int, int]:
+    """Games are sorted by round, date, and as read."""
+    played = book.played
+    return _numbers(played.texts[played.round[game]]), int(played.days[game]), game
+
+
+def _numbers(round_: str) -> tuple[float, ...]:
+    """A round as its numbers, for sorting: 2.1 before 10.1; what has none comes last."""
+    found = tuple(float(part) for part in round_.replace("/", ".").split(".") if part.strip().isdecimal())
+    return found or (float("inf"),)

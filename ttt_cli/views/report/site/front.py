@@ -1,0 +1,161 @@
+"""The first page of a site, and the lists of all players, years and events."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from ttt_cli.runs.run import Run
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import reign_rows
+from ttt_cli.views.rankings.top import peaks
+from ttt_cli.views.report.facts import summary_cards
+from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.markup import (
+    link,
+    note,
+    number,
+    page,
+    points,
+    row,
+    section,
+    table,
+    text,
+)  # fmt: skip
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.run import scale_note
+
+_SHOWN: Final = 50
+_LARGEST: Final = 100
+_LISTED: Final = 1500  # players or events in one list
+# What the first page ranks players by: a heading, and who asks the run for the rows.
+GREATEST: Final[tuple[tuple[str, Callable[[Run, Eligible, int], Rows]], ...]] = (
+    ("The highest peaks", peaks),
+)
+_HEADS: Final = {
+    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "p_best": "#p best", "period": "in",
+    "first": "from", "last": "to", "peak_period": "highest in", "least_p_best": "#least p best",
+}  # fmt: skip
+
+
+def front_page(book: Book) -> str:
+    """Who was number one when, the greatest, and where to go on."""
+    run = book.run
+    notes = [f'<p class="note">{text(line)}</p>' for line in _warnings(run)]
+    ones = (
+        section("Number ones", _table(book, "number ones", reign_rows(run, book.limits)))
+        if book.rankings
+        else ""
+    )
+    greatest = [section(head, _table(book, head, ask(run, book.limits, _SHOWN))) for head, ask in GREATEST]
+    years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
+    return page(
+        book.title, book.title, *notes, f'<dl class="cards">{summary_cards(run.meta)}</dl>', ones, *greatest,
+        section("Years", f'<ul class="years">{years}</ul>'),
+        up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
+    )  # fmt: skip
+
+
+def _warnings(run: Run) -> list[str]:
+    late = (
+        []
+        if run.meta.converged
+        else ["This fit had not converged: skills may be off by more than it was asked for."]
+    )
+    return [*late, *run.meta.notes]
+
+
+def _table(book: Book, name: str, rows: Rows) -> str:
+    """Rows of a view with links to players, and its remarks below."""
+    heads = [_HEADS.get(column, f"#{column}" if column.endswith("s") else column) for column in rows.columns]
+    body = [
+        row(*(_cell(book, column, value) for column, value in zip(rows.columns, values, strict=True)))
+        for values in rows.rows
+    ]
+    return table(name, heads, body) + "".join(map(note, rows.title[1:-1]))
+
+
+def _cell(book: Book, column: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if column == "player":
+        return book.root_links[book.number[value]]
+    if column in ("mean", "sd"):
+        return points(value)
+    if isinstance(value, float):
+        return f"{value:.2f}" if column.endswith("p_best") else number(value)
+    return text(str(value))
+
+
+def player_lists(book: Book) -> Iterator[tuple[str, str]]:
+    """Pages that list all players by name."""
+    order = sorted(range(len(book.people)), key=lambda at: (book.people[at].folded, at))
+    rows = [_listed(book, at) for at in order]
+    names = [book.people[at].name for at in order]
+    heads = ("player", "#from", "#to", "#games", "#highest skill", "in")
+    yield from _lists(book, "players", "Players", heads, rows, names)
+
+
+def _listed(book: Book, at: int) -> str:
+    one = book.people[at]
+    return row(
+        book.root_links[at],
+        str(one.first),
+        str(one.last),
+        number(one.games),
+        points(one.peak_mean),
+        one.peak_period,
+    )
+
+
+def event_lists(book: Book) -> Iterator[tuple[str, str]]:
+    """Pages that list all events by year."""
+    events = book.events
+    ends = (events.entry_starts[1:] - events.entry_starts[:-1]).tolist()
+    rows = [
+        row(str(event.year), book.event_link(event, "events/"), f"{event.games:,}", str(players))
+        for event, players in zip(events.all, ends, strict=True)
+    ]
+    heads = ("year", "event", "#games", "#players")
+    yield from _lists(book, "events", "Events", heads, rows, [str(event.year) for event in events.all])
+
+
+def _lists(
+    book: Book, file: str, title: str, heads: tuple[str, ...], rows: list[str], keys: list[str]
+) -> Iterator[tuple[str, str]]:
+    """Pages of a long list; `keys` tell from where to where each goes."""
+    starts = range(0, max(len(rows), 1), _LISTED)
+    files = [f"{file}{f'~{at}' if at > 1 else ''}.html" for at in range(1, len(starts) + 1)]
+    spans = [
+        f"{keys[start]} – {keys[min(start + _LISTED, len(rows)) - 1]}" if rows else "" for start in starts
+    ]
+    around = (
+        "<ul>" + "".join(f"<li>{link(*one)}" for one in zip(files, spans, strict=True)) + "</ul>"
+        if len(files) > 1
+        else ""
+    )
+    for start, name, span in zip(starts, files, spans, strict=True):
+        part = (
+            table(file, heads, rows[start : start + _LISTED])
+            if rows
+            else note(f"No {file} are known in this run.")
+        )
+        facts = f"{len(rows):,} in all" + (f"; here {span}" if around else "")
+        yield name, page(book.title, title, part, section("All", around), up="", facts=facts)
+
+
+def year_list(book: Book) -> str:
+    """The list of all years: who led, games, events."""
+    games = dict.fromkeys(book.all_years, 0)
+    for year in book.played.year.tolist():
+        games[year] += 1
+    rows = []
+    for year in book.all_years:
+        ranking = book.rankings.get(year)
+        first = (book.root_links[ranking.id[0]], points(ranking.mean[0])) if ranking else ("", "")
+        counts = (
+            f"{games[year]:,}",
+            f"{len(ranking.id) if ranking else 0:,}",
+            f"{len(book.events_in.get(year, [])):,}",
+        )
+        rows.append(row(link(f"years/{year}.html", str(year)), *first, *counts))
+    heads = ("year", "number one", "#skill", "#games", "#ranked", "#events")
+    return page(book.title, "Years", table("years", heads, rows), up="", facts=f"{len(rows):,} years")

@@ -1,0 +1,114 @@
+"""Pieces of pages: texts, numbers, links, tables. What is called HTML here is safe to put into a page."""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+
+from ttt_cli.views.embedding import showable
+from ttt_cli.views.report.templates import filled
+
+ROWS_A_PAGE = 1200
+_RESULTS = ("0", "½", "1")
+
+
+def text(value: str) -> str:
+    """Any text as HTML."""
+    return escape(showable(value))
+
+
+def link(href: str, name: str) -> str:
+    """A link to a page of the site; `href` is of slugs, safe without quotes."""
+    return f"<a href={href}>{text(name)}</a>"
+
+
+def points(value: float | None) -> str:
+    """A skill, to the point; empty for None and NaN."""
+    return "" if value is None or math.isnan(value) else f"{value:.0f}"
+
+
+def skill(mean: float, sd: float | None) -> str:
+    """A skill with its sd, where there is one."""
+    return points(mean) if sd is None or math.isnan(sd) else f"{mean:.0f} ± {sd:.0f}"
+
+
+def number(value: float) -> str:
+    """A number of games or of points scored: 12, 7.5."""
+    return f"{value:.10g}" if value % 1 == 0 else f"{value:.1f}"
+
+
+def chance(value: float) -> str:
+    """A probability, or a score per game."""
+    return f"{value:.2f}"
+
+
+def result(outcome: int) -> str:
+    """A result from one's own side: 0 lost, 1 drawn, 2 won."""
+    return _RESULTS[outcome]
+
+
+def record(wins: float, draws: float, losses: float) -> str:
+    """`+wins =draws -losses`."""
+    return f"+{wins:.10g} ={draws:.10g} −{losses:.10g}"
+
+
+def row(*cells: str) -> str:
+    """A row of a table, of HTML."""
+    return f"<tr><td>{'<td>'.join(cells)}"
+
+
+@cache
+def _opened(name: str, heads: tuple[str, ...], kind: str) -> str:
+    """A table up to its rows. A head that starts with # is of numbers."""
+    classes = " ".join(
+        [*([kind] if kind else []), *(f"r{at}" for at, head in enumerate(heads, 1) if head[:1] == "#")]
+    )
+    cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in heads)
+    return f'<div class=scroll><table id={anchor(name)}-table class="{classes}"><thead><tr>{cells}<tbody>'
+
+
+def table(name: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
+    """A table of rows of HTML."""
+    return f"{_opened(name, tuple(heads), kind)}\n{chr(10).join(rows)}</table></div>"
+
+
+def anchor(name: str) -> str:
+    """The id of a section."""
+    return "-".join(name.lower().split())
+
+
+def section(name: str, *content: str) -> str:
+    """A part of a page under its heading; nothing where there is no content."""
+    return f"<h2 id={anchor(name)}>{text(name)}</h2>{''.join(content)}" if any(content) else ""
+
+
+def note(words: str) -> str:
+    """A remark, of text."""
+    return f"<p class=help>{text(words)}</p>"
+
+
+def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
+    """A whole page: `title` and `site` are texts, `facts` a line of text under the title, `content` HTML.
+
+    `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
+    """
+    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
+    parts = {
+        "title": text(named or f"{title} – {site}"),
+        "site": text(site),
+        "up": up,
+        "main": "\n".join([head, *filter(None, content)]),
+    }
+    return filled("site.html", parts)
+
+
+def turn(*links: str) -> str:
+    """Links to neighbouring pages, those that are there."""
+    there = [one for one in links if one]
+    return f"<p class=turn>{' '.join(there)}</p>" if there else ""
+
+
+def parts(rows: Sequence[str], first: int = ROWS_A_PAGE) -> list[Sequence[str]]:
+    """Rows of several pages: so many on the first, `ROWS_A_PAGE` on each further one."""
+    starts = [0, *range(first, len(rows), ROWS_A_PAGE)]
+    return [rows[start:end] for start, end in zip(starts, [*starts[1:], len(rows)], strict=True)]

@@ -1,0 +1,145 @@
+"""The games of a run as a site shows them: dates, events, and what was expected of each."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from ttt_cli.arrays import Array, Ids, Places
+from ttt_cli.inference.gaussian import in_year
+from ttt_cli.quantities import TEXT_COLUMNS
+from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import DATABASE
+
+_GAMES: Final = f"""
+SELECT period_number, date_days, date_precision, white_id, black_id, outcome, CAST(weight AS DOUBLE) AS weight
+FROM {DATABASE}.main.game_rows
+"""
+_NODES: Final = f"""
+SELECT id, s.* EXCLUDE (player, "until", games)
+FROM {DATABASE}.main.spans s JOIN {DATABASE}.main.names n USING (player) ORDER BY id, period_number
+"""
+_SHOWN: Final = np.array([4, 7, 10])  # letters of a date, by its precision
+_UNKNOWN: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
+Strengths = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Played:
+    """All games, in the run's order; arrays of shape (games,).
+
+    | name | unit | |
+    |---|---|---|
+    | year | | of the game's period |
+    | days, precision | days since 1970-01-01 | as in the table of games |
+    | white, black | | players, numbers in the run's names |
+    | outcome, weight | | White's: 0 loss, 1 draw, 2 win; so many equal games |
+    | chance | probability, shape (games, 3) | of White's loss, draw and win, by the skills of the game's period |
+    | white_node, black_node | | rows of `nodes` |
+    | event, round | | numbers of `texts`, 0 where nothing is known; `site` likewise |
+    | nodes | points | mean and sd of every player in every period with games, and the model's further columns |
+    """
+
+    year: Ids
+    days: Ids
+    precision: Ids
+    white: Ids
+    black: Ids
+    outcome: Ids
+    weight: Array
+    chance: Array
+    white_node: Places
+    black_node: Places
+    nodes: Strengths
+    event: Ids
+    site: Ids
+    round: Ids
+    texts: list[str]
+
+    @cached_property
+    def dates(self) -> list[str]:
+        """The dates as far as they are known: `1858`, `1858-06`, `1858-06-15`."""
+        days, place = np.unique(self.days, return_inverse=True)
+        texts = np.datetime_as_string(days.astype("datetime64[D]")).tolist()
+        ends = _SHOWN[self.precision].tolist()
+        return [texts[at][:end] for at, end in zip(place.tolist(), ends, strict=True)]
+
+    @cached_property
+    def by_player(self) -> tuple[Places, Places]:
+        """The games of all players, one player's after the other's, and where each player's begin: twice as many."""
+        player = np.concatenate([self.white, self.black])
+        game = np.tile(np.arange(len(self.white)), 2)
+        order = np.lexsort((game, player))
+        return game[order], np.searchsorted(player[order], np.arange(int(player.max(initial=-1)) + 2))
+
+
+def played_games(run: Run) -> Played:
+    """The games of a run, the chances of each from the model."""
+    games = run.arrays(_GAMES)
+    nodes = run.arrays(_NODES)
+    period = games.pop("period_number")
+    keys = nodes.pop("id") * np.int64(1 << 32) + (nodes["period_number"] - _LOWEST)
+    white, black = (
+        np.searchsorted(keys, games[f"{side}_id"] * np.int64(1 << 32) + (period - _LOWEST))
+        for side in ("white", "black")
+    )
+    year = _years(run)[period - period.min()] if len(period) else period
+    return Played(
+        year=year,
+        days=games["date_days"],
+        precision=games["date_precision"],
+        white=games["white_id"],
+        black=games["black_id"],
+        outcome=games["outcome"],
+        weight=games["weight"],
+        chance=predicted(run, year, _rows(nodes, white), _rows(nodes, black)),
+        white_node=white,
+        black_node=black,
+        nodes=nodes,
+        **_texts(run, len(period)),
+    )
+
+
+_LOWEST: Final = -(1 << 30)
+
+
+def predicted(run: Run, year: Ids, white: Strengths, black: Strengths) -> Array:
+    """What the model says of games of these strengths, points: of White's loss, draw and win, shape (games, 3).
+
+    `year`, shape (games,): where draw margins move, they are those of the year.
+    """
+    from ttt_cli.systems.registry import load
+
+    model, found = load(run.meta.model), np.empty((len(year), 3))
+    every = slice(None)
+    parts = (
+        [(year_, year == year_) for year_ in np.unique(year).tolist()] if run.draws_in(0) else [(0, every)]
+    )
+    for at, rows in parts:
+        params = dict(in_year(run.meta.params, run.draws_in(at)))
+        found[rows] = model.predict(params, _rows(white, rows), _rows(black, rows))
+    return found
+
+
+def _rows(strengths: Strengths, rows: Any) -> Strengths:
+    return {name: column[rows] for name, column in strengths.items()}
+
+
+def _years(run: Run) -> Ids:
+    """The year of every period from that of the first game on."""
+    query = """SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year FROM periods
+        WHERE period_number >= (SELECT min(period_number) FROM run.main.game_rows) ORDER BY period_number"""
+    years: Ids = run.arrays(query)["year"]
+    return years
+
+
+def _texts(run: Run, games: int) -> dict[str, Any]:
+    """What is written of the games, and the texts themselves: the first is empty, and stands for nothing known."""
+    if not run.has_texts:
+        return {name: np.zeros(games, np.int32) for name in TEXT_COLUMNS} | {"texts": [""]}
+    written = [text for (text,) in run.query(f"SELECT text FROM {DATABASE}.main.texts ORDER BY id")[1]]
+    known = np.array([text.strip().casefold() not in _UNKNOWN for text in written])
+    number = np.where(known, np.arange(1, len(written) + 1), 0)
+    columns = run.arrays(f"SELECT * FROM {DATABASE}.main.game_texts")
+    return {name: number[codes] for name, codes in columns.items()} | {"texts": ["", *written]}

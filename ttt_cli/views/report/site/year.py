@@ -1,0 +1,134 @@
+"""The page of a year: its ranking with what moved, who was new, its events, and games of no known event."""
+
+from typing import Final
+
+import numpy as np
+
+from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.markup import (
+    chance,
+    link,
+    note,
+    number,
+    page,
+    result,
+    row,
+    section,
+    skill,
+    table,
+    text,
+    turn,
+)  # fmt: skip
+
+_RANKED: Final = 300
+_NEW: Final = 200
+_GAMES: Final = 500
+
+
+def year_page(book: Book, year: int) -> str:
+    """The page of a year that has one."""
+    at = book.all_years.index(year)
+    before = book.all_years[at - 1] if at else None
+    after = book.all_years[at + 1] if at + 1 < len(book.all_years) else None
+    around = turn(*(link(f"{one}.html", str(one)) if one is not None else "" for one in (before, after)))
+    played = book.played.year == year
+    ranked = len(book.rankings[year].id) if year in book.rankings else 0
+    facts = f"{int(np.count_nonzero(played)):,} games, {ranked:,} players ranked"
+    content = (
+        around,
+        section("Ranking", _ranking(book, year)),
+        section("Newcomers", _newcomers(book, year)),
+        section("Events", _events(book, year)),
+        section(
+            "Games of no known event",
+            _games(book, np.flatnonzero(played & (book.events.of_game < 0)).tolist()),
+        ),
+        around,
+    )
+    return page(book.title, str(year), *content, facts=facts)
+
+
+def _ranking(book: Book, year: int) -> str:
+    ranking = book.rankings.get(year)
+    if ranking is None:
+        return note("Nobody is eligible in this year.")
+    earlier = book.rankings.get(year - 1)
+    best = ranking.best
+    rows = []
+    columns = (ranking.id, ranking.mean, ranking.sd, ranking.games)
+    for at, (player, mean, sd, games) in enumerate(
+        zip(*(c[:_RANKED].tolist() for c in columns), strict=True)
+    ):
+        p_best = (chance(best[at]),) if best and at < len(best) else ("",) if best else ()
+        move = moved(
+            at + 1, earlier.rank.get(player) if earlier else None, new=book.people[player].first == year
+        )
+        rows.append(
+            row(
+                str(at + 1),
+                move,
+                book.far_links[player],
+                skill(mean, sd),
+                *p_best,
+                number(games) if games else "",
+            )
+        )
+    heads = ("#rank", "#move", "player", "#skill", *(["#p best"] if best else []), "#games")
+    more = len(ranking.id) - len(rows)
+    return table("ranking", heads, rows) + (note(f"and {more:,} more") if more else "")
+
+
+def moved(rank: int, before: int | None, *, new: bool) -> str:
+    """How many places up or down since the year before."""
+    if before is None:
+        return "new" if new else "in"
+    if before == rank:
+        return "="
+    return f"▲{before - rank}" if before > rank else f"▼{rank - before}"
+
+
+def _newcomers(book: Book, year: int) -> str:
+    years = book.years
+    rows = np.flatnonzero(years.year == year)
+    new = [at for at in rows.tolist() if book.people[years.id[at]].first == year]
+    new.sort(key=lambda at: (-years.mean[at], at))
+    shown = [
+        row(book.far_links[years.id[at]], skill(years.mean[at], years.sd[at]), number(years.games[at]))
+        for at in new[:_NEW]
+    ]
+    more = len(new) - len(shown)
+    told = note(f"and {more:,} more") if more else ""
+    return table("newcomers", ("player", "#skill", "#games"), shown) + told if shown else ""
+
+
+def _events(book: Book, year: int) -> str:
+    events = book.events
+    rows = []
+    for at in book.events_in.get(year, []):
+        event = events.all[at]
+        entries = slice(*events.entry_starts[at : at + 2].tolist())
+        first = events.player[entries][events.rank[entries] == 1].tolist()
+        winners = (
+            ", ".join(book.far_links[one] for one in first)
+            if len(first) <= 3
+            else text(f"{len(first)} players")
+        )
+        rows.append(row(book.event_links[at], f"{event.games:,}", str(entries.stop - entries.start), winners))
+    return table("events", ("event", "#games", "#players", "most points"), rows) if rows else ""
+
+
+def _games(book: Book, games: list[int]) -> str:
+    if not games:
+        return ""
+    played, links = book.played, book.far_links
+    rows = [
+        row(
+            played.dates[at], links[played.white[at]], links[played.black[at]],
+            f"{result(played.outcome[at])}–{result(2 - played.outcome[at])}",
+            chance(played.chance[at, 2] + played.chance[at, 1] / 2.0),
+        )
+        for at in games[:_GAMES]
+    ]  # fmt: skip
+    more = len(games) - len(rows)
+    told = note(f"and {more:,} more, on the pages of their players") if more else ""
+    return table("games", ("date", "white", "black", "#result", "#expected"), rows) + told
