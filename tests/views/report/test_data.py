@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
 from ttt_cli.runs.run import memory_run
-from ttt_cli.views.report import players
 from ttt_cli.views.report.page import report_data
+from ttt_cli.views.report.templates import script
 
 ROWS = [
     (1850, "a", "b", 2), (1850, "b", "c", 1), (1851, "b", "a", 1), (1857, "a", "c", 0), (1870, "d", "e", 2),
@@ -38,8 +37,7 @@ console.log(JSON.stringify(Object.fromEntries(players.map((player) => {{
 def test_the_page_goes_on_after_the_last_game_as_the_run_does(model: str, given: dict[str, float]) -> None:
     timeline, fit = fit_rows(ROWS, model, **given)
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
-    script = (Path(players.__file__).parent / "assets" / "data.js").read_text(encoding="utf-8")
-    asked = ASK.format(data=json.dumps(report_data(run)), script=script)
+    asked = ASK.format(data=json.dumps(report_data(run)), script=script(("fold.js", "data.js")))
     told = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
     found = json.loads(told.stdout)
     rows = run.query("SELECT player, mean, sd FROM skills_within(1890, 1890, NULL)")[1]
