@@ -39,6 +39,11 @@ FROM asked ASOF LEFT JOIN (SELECT rowid, * FROM {DATABASE}.main.spans) s
 ON asked.player = s.player AND asked.number >= s.period_number ORDER BY asked.place
 """
 
+_EVERY: Final = f"""
+SELECT s.rowid AS node, player, period, s.mean FROM {DATABASE}.main.spans s
+JOIN {DATABASE}.main.periods USING (period_number) ORDER BY node
+"""
+
 T = TypeVar("T")
 Skill = tuple[str, int]  # a player, named as in the run, and the number of a period
 
@@ -52,12 +57,6 @@ def meant(run: Run, skills: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, 
         named.append((player, label))
         numbered.append((player, number))
     return named, numbered
-
-
-def every(run: Run) -> tuple[list[tuple[str, str]], list[Skill]]:
-    """The skills of all players in their periods with games, as `meant`."""
-    _, rows = run.query("SELECT player, period, period_number FROM nodes ORDER BY player, period_number")
-    return [(player, label) for player, label, _ in rows], [(player, number) for player, _, number in rows]
 
 
 class _Points(NamedTuple):
@@ -135,9 +134,21 @@ class JointSkills:
     def samples(self, skills: Sequence[Skill], n: int, seed: int) -> Array:
         """Samples of skills, (n, skills), points; equal seeds give equal ones. Raises as `within`."""
         points, rng = self._points(skills), np.random.default_rng(seed)
-        if len(skills) <= MOST_TOGETHER:
-            return _drawn(rng, self._covariance(points, EXACT), n) + points.mean
-        weights, found = self._weights(points).T, np.empty((n, len(skills)))
+        if len(skills) > MOST_TOGETHER:
+            return self._sampled(points, n, rng)
+        return _drawn(rng, self._covariance(points, EXACT), n) + points.mean
+
+    def samples_of_all(self, n: int, seed: int) -> tuple[list[tuple[str, str]], Array]:
+        """Players and periods with games, and samples of their skills, as `samples`."""
+        every = self._run.arrays(_EVERY)
+        nothing = np.zeros(len(every["node"]))
+        points = _Points(every["node"], nothing, np.full(len(nothing), np.nan), nothing, every["mean"])
+        named = list(zip(every["player"].tolist(), every["period"].tolist(), strict=True))
+        return named, self._sampled(points, n, np.random.default_rng(seed))
+
+    def _sampled(self, points: _Points, n: int, rng: np.random.Generator) -> Array:
+        """Samples of many skills, by those of all variables."""
+        weights, found = self._weights(points).T, np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
             found[begin : begin + AT_ONCE] = (weights @ self._factor.coloured(z.T)).T

@@ -254,12 +254,16 @@ class Run:
         """
         from pandas import DataFrame, MultiIndex
 
-        from ttt_cli.runs.joint import every, meant
+        from ttt_cli.runs.joint import meant
 
         with self:
-            named, places = every(self) if skills is None else meant(self, skills)
-            found = self.joint.samples(places, n, seed) * self.scale.slope + self.scale.shift
-        return DataFrame(found, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
+            if skills is None:
+                named, found = self.joint.samples_of_all(n, seed)
+            else:
+                named, places = meant(self, skills)
+                found = self.joint.samples(places, n, seed)
+            shown = found * self.scale.slope + self.scale.shift
+        return DataFrame(shown, columns=MultiIndex.from_tuples(named, names=["player", "period"]))
 
     def evidence(self) -> DataFrame:
         """The evidence points stored so far, parameters and results: a pandas DataFrame."""
