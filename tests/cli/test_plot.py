@@ -36,6 +36,8 @@ def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[byt
         (["Fischer"], "no player 'Fischer'"),
         (["Morphy", "-o", "a.bmp"], "png, svg, pdf, html"),
         (["Morphy", "--kind", "games"], "go with --kind skills"),
+        (["Morphy", "--kind", "difference"], "takes two names"),
+        (["Morphy", "Paulsen", "--with", "a.ttt", "--kind", "difference"], "go with --kind skills"),
         (["--kind", "evidence"], "ttt evidence --grid"),
         (["--kind", "top"], "--min-games"),
         (["Morphy", "--with", "missing.ttt"], "missing.ttt: no such run"),

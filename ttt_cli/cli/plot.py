@@ -9,7 +9,7 @@ from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
 
-KINDS = ("skills", "games", "evidence", "top", "calibration")
+KINDS = ("skills", "difference", "games", "evidence", "top", "calibration")
 
 
 @click.command("plot")
@@ -19,8 +19,8 @@ KINDS = ("skills", "games", "evidence", "top", "calibration")
     type=click.Choice(KINDS),
     default="skills",
     show_default=True,
-    help="Skill curves; games per year; the stored evidence grid; the mean of the top through time; "
-    "whether what was predicted came true.",
+    help="Skill curves; the lead of one player over another; games per year; the stored evidence grid; the mean of the "
+    "top through time; whether what was predicted came true.",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(
@@ -62,7 +62,9 @@ def command(
     names: those who led in the most periods; who is eligible for that, and for the top, is as in `ttt top`.
     Periods without games are thin; TTT-D's draw margin is dashed.
     """
-    if kind != "skills" and (names or other):
+    if kind == "difference" and len(names) != 2:
+        raise click.UsageError("--kind difference takes two names")
+    if (other and kind != "skills") or (names and kind not in ("skills", "difference")):
         raise click.UsageError(f"names and --with go with --kind skills, not {kind}")
     if kind != "calibration" and (since or every > 1):
         raise click.UsageError(f"--since and --every go with --kind calibration, not {kind}")

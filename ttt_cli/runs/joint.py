@@ -104,15 +104,18 @@ class JointSkills:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
         return self._covariance(self._points(skills), EXACT)
 
-    def differences(self, skills: Sequence[Skill], others: Sequence[Skill]) -> Array:
-        """The variances of skills less others, pair by pair, (pairs,), points^2. Raises as `within`."""
-        if len(skills) > FEW:
-            pairs = self.within([list(pair) for pair in zip(skills, others, strict=True)])
-            return np.array([v[0, 0] - 2.0 * v[0, 1] + v[1, 1] for v in pairs])
-        one, other = self._points(skills), self._points(others)
-        weights = self._weights(one) - self._weights(other)
-        noise = self._own_noise(one, one) + self._own_noise(other, other) - 2.0 * self._own_noise(one, other)
-        return np.array([self._inverse(weights[:, [k]], EXACT).item() for k in range(len(skills))]) + noise
+    def variances(self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array]) -> Array:
+        """The variance of the weighted sum of each group of skills, (groups,), points^2. Raises as `within`."""
+        if len(groups) > FEW:
+            found = zip(weights, self.within(groups), strict=True)
+            return np.array([w @ covariance @ w for w, covariance in found])
+        return np.array(
+            [self._variance(self._points(group), w) for group, w in zip(groups, weights, strict=True)]
+        )
+
+    def _variance(self, points: _Points, w: Array) -> float:
+        of_variables = self._inverse(self._weights(points) @ csr_array(w[:, None]), EXACT)
+        return float(of_variables.item() + w @ self._own_covariance(points) @ w)
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
         """The covariance matrix of each group of skills, points^2; those of few skills `exact` to its square.

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from tests.support.handmade import put_small_run
+from tests.support.joint_runs import run_of
+from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
@@ -122,6 +124,40 @@ def test_the_axes_say_what_they_measure(run: Run) -> None:
     assert "a.ttt" in text
 
 
+@pytest.mark.parametrize("model", ["joint", "factorised", "elo"])
+def test_a_difference_has_the_sd_of_what_both_have_in_common(model: str) -> None:
+    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1903, "a", "b", 2), (1903, "b", "c", 1)]
+    solver = SolverConfig(posterior="factorised" if model == "factorised" else "joint")
+    _, run = run_of("elo" if model == "elo" else "ttt", solver, rows)
+    spec = make_figure(run, "difference", ["a", "b"]).spec
+    (points,) = layers(spec, "point")
+    assert [row["period"] for row in points["values"]] == ["1900", "1903"]
+    drawn = [row for layer in layers(spec, "area") for row in layer["values"]]
+    assert {row["year"] for row in drawn} == {1900, 1901, 1902, 1903}
+    for row in drawn:
+        year = f"{row['year']:.0f}"
+        skills = run.query(
+            "SELECT mean, sd FROM skills WHERE period = ? AND player < 'c' ORDER BY player", [year]
+        )[1]
+        (a, sd_a), (b, sd_b) = skills
+        assert (row["low"] + row["high"]) / 2 == pytest.approx(a - b, abs=0.01)
+        variance = 0.0 if model == "elo" else sd_a**2 + sd_b**2
+        if model == "joint":
+            variance -= 2.0 * run.covariance([("a", year), ("b", year)]).iloc[0, 1]
+        assert (row["high"] - row["low"]) / 2 == pytest.approx(variance**0.5, abs=0.01)
+    said = {"joint": "from the joint posterior", "factorised": "skills taken as independent"}.get(model, "")
+    assert said in json.dumps(spec["title"])
+    assert ("band" in json.dumps(spec["title"])) is (model != "elo")
+    with pytest.raises(LookupFailed, match="both mean a"):
+        make_figure(run, "difference", ["a", "a"])
+
+
+def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> None:
+    run = small_run(("1857", "Morphy", "Paulsen", "1-0"), ("1901", "Lasker", "Janowski", "1-0"))
+    with pytest.raises(LookupFailed, match="no year in common"):
+        make_figure(run, "difference", ["morphy", "lasker"])
+
+
 def test_games_per_year_add_up(run: Run) -> None:
     (bars,) = layers(make_figure(run, "games").spec, "bar")
     assert {row["year"]: row["games"] for row in bars["values"]} == {1857: 2, 1858: 3, 1861: 1, 1862: 1}
@@ -189,7 +225,7 @@ def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
 
 
 def test_kinds_have_all_a_figure(run: Run) -> None:
-    assert KINDS == ("skills", "games", "evidence", "top", "calibration")
+    assert KINDS == ("skills", "difference", "games", "evidence", "top", "calibration")
 
 
 @pytest.mark.parametrize("kind", ["skills", "games", "top"])

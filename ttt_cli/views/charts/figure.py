@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ttt_cli.runs.run import Run
 
-KINDS: Final = ("skills", "games", "evidence", "top", "calibration")
+KINDS: Final = ("skills", "difference", "games", "evidence", "top", "calibration")
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _NAMED: Final = 4  # players in the name of a file
@@ -46,14 +46,16 @@ def make_figure(
     """The figure of a kind in KINDS.
 
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
-    periods. `other`: a second run to compare their skills with. `limits`: who is eligible to lead (None: by default);
-    `count`: of how many the mean is `top`.
+    periods; or the two whose `difference` is. `other`: a second run to compare their skills with. `limits`: who is
+    eligible to lead (None: by default); `count`: of how many the mean is `top`.
     `since`, `every`: from when on games are predicted for `calibration`, and how often is learned.
     Raises LookupFailed for names that nobody has, and when there is nothing to show.
     """
     with run:
         if kind == "skills":
             return _skills(run, names, other, limits)
+        if kind == "difference":
+            return _difference(run, names)
         if kind == "calibration":
             from ttt_cli.evaluate.forecast.calibration import reliability
             from ttt_cli.views.charts.calibration import calibration_chart
@@ -108,6 +110,20 @@ def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible 
         unit=run.scale.unit,
     )
     return Figure(chart.to_dict(validate=False), tuple(notes), _stem(players))
+
+
+def _difference(run: Run, names: Sequence[str]) -> Figure:
+    from ttt_cli.views.charts.differences import difference_chart
+
+    found = [run.find_player(name) for name in names]
+    first, second = (item.player for item in found)
+    if first == second:
+        raise LookupFailed(
+            f"{' and '.join(map(repr, names))} both mean {first}", hint="give more of the names"
+        )
+    notes = tuple(item.note for item in found if item.note)
+    chart = difference_chart(run, first, second)
+    return Figure(chart.to_dict(validate=False), notes, f"{_stem([first, second])}-difference")
 
 
 def _stem(players: Sequence[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
-from ttt_cli.views.charts.style import HEIGHT, WIDTH, chart_of, colour, finish, shape, year_axis
+from ttt_cli.views.charts.style import HEIGHT, PALE, WIDTH, chart_of, colour, finish, shape, year_axis
 from ttt_cli.views.run import axis_title
 
 if TYPE_CHECKING:
@@ -23,6 +24,18 @@ _MOVED: Final = 4.0  # pixels from which a name is joined to its line by a strok
 _TITLED: Final = 4  # names in the title
 
 
+@dataclass(frozen=True)
+class Words:
+    """What curves show that are no skills: the title, what the axis is called, and the line of the legend.
+
+    Such curves are measured from zero, which is drawn.
+    """
+
+    title: str
+    axis: str
+    line: str
+
+
 def skills_chart(
     curves: Sequence[History],
     run_name: str,
@@ -31,6 +44,7 @@ def skills_chart(
     other: Sequence[History] = (),
     other_name: str = "",
     unit: str = "points",
+    words: Words | None = None,
 ) -> alt.LayerChart:
     """Every player's mean with a band of one sd; TTT-D's skill + draw margin dashed; another run's mean dotted.
 
@@ -38,21 +52,24 @@ def skills_chart(
     """
     names = [history.player for history in curves]
     dashed = any(point.margin is not None for history in curves for point in history.points)
-    scale = _Scales(curves, other, axis_title(unit))
-    layers = [*_bands(curves, scale), *_lines(curves, scale, _mean)]
+    scale = _Scales(curves, other, words.axis if words else axis_title(unit), zero=words is not None)
+    layers = [*([_zero(scale)] if words else []), *_bands(curves, scale), *_lines(curves, scale, _mean)]
     if dashed:
         layers += _lines(curves, scale, _with_margin, _DASHED)
     if other:
         layers += _lines(other, scale, _mean, _DOTTED)
     layers += [_points(curves, scale, run_name), *_names(curves, scale)]
     certain = all(point.sd == 0.0 for history in curves for point in history.points)  # no sd is known
-    return finish(layers, _title(names), _legend(run_name, period, dashed, other_name, certain))
+    shown = words or Words(_title(names), "", "skill")
+    return finish(layers, shown.title, _legend(run_name, period, dashed, other_name, certain, shown.line))
 
 
 class _Scales:
     """The axes and colours of one figure; pixels for years and points. Of `other` only the means are drawn."""
 
-    def __init__(self, curves: Sequence[History], other: Sequence[History], title: str) -> None:
+    def __init__(
+        self, curves: Sequence[History], other: Sequence[History], title: str, *, zero: bool
+    ) -> None:
         self._title = title
         shown = [*curves, *other]
         ends = [(history.points[-1].year, shorten(history.player)) for history in curves]
@@ -64,6 +81,7 @@ class _Scales:
         self.last = max(last_year(ends, self.first, WIDTH), self.newest, self.first + 1.0)
         own = [point for history in curves for point in history.points]
         means = [point.mean for history in other for point in history.points]
+        means += [0.0] * zero
         low = min([*(point.mean - point.sd for point in own), *means])
         high = max([*(max(point.mean + point.sd, _with_margin(point)) for point in own), *means])
         room = _ROOM * (high - low) or 1.0
@@ -102,6 +120,11 @@ class _Scales:
     def year_at(self, pixel: float) -> float:
         """The year at a distance from the left."""
         return self.first + pixel / WIDTH * (self.last - self.first)
+
+
+def _zero(scale: _Scales) -> alt.Chart:
+    rule: alt.Chart = chart_of([{"value": 0.0}]).mark_rule(color=PALE, aria=False).encode(y=scale.y())
+    return rule
 
 
 def _mean(point: Point) -> float:
@@ -233,8 +256,8 @@ def _title(names: Sequence[str]) -> str:
     return f"Skill of {shown}{f' and {more} more' if more > 0 else ''}"
 
 
-def _legend(run_name: str, period: str, dashed: bool, other_name: str, certain: bool) -> str:
-    parts = ["line: skill" if certain else "line: skill, band: one sd to either side"]
+def _legend(run_name: str, period: str, dashed: bool, other_name: str, certain: bool, line: str) -> str:
+    parts = [f"line: {line}" if certain else f"line: {line}, band: one sd to either side"]
     if dashed:
         parts.append("dashed: skill + draw margin")
     if other_name:

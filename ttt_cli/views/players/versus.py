@@ -16,7 +16,7 @@ from ttt_cli.views.run import run_line
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
 _LEVELS: Final = (80, 95)
-_TAKEN: Final = {
+TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
 }
@@ -59,7 +59,7 @@ def versus_view(
     sums = tally(played)
     facts |= {"played": sums.games, "wins": sums.wins, "draws": sums.draws, "losses": sums.losses}
     decimals = {key: 1 if key.startswith(("mean", "sd", "lead")) else 3 for key in facts}
-    title = (f"{first} against {second}", *([_TAKEN[how]] if how else []), run_line(run))
+    title = (f"{first} against {second}", *([TAKEN[how]] if how else []), run_line(run))
     chosen_words = f"{first} in {own['period']}, {second} in {their['period']}: {why}"
     report = Rows(tuple(facts), [tuple(facts.values())], title, decimals, single=True)
     caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
@@ -106,7 +106,10 @@ def _together(
         return own, their, None, None
     if not run.has_joint:
         return own, their, math.hypot(own["sd"], their["sd"]), "independent"
-    (variance,) = run.joint.differences([(own["player"], numbers[0])], [(their["player"], numbers[1])])
+    import numpy as np
+
+    pair = [(own["player"], numbers[0]), (their["player"], numbers[1])]
+    (variance,) = run.joint.variances([pair], [np.array([1.0, -1.0])])
     sd = run.scale.slope * math.sqrt(max(variance, 0.0))
     each = {"sd": math.sqrt(0.5) * sd}
     return {**own, **each}, {**their, **each}, sd, "joint"
