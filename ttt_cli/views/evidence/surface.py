@@ -90,7 +90,8 @@ def computed_surface(
     Raises ConfigError for systems without evidence, and as `evidence_grid` does.
     """
     from ttt_cli.evaluate.evidence.grid import evidence_grid
-    from ttt_cli.runs.run import RunReplaced, open_run
+    from ttt_cli.runs.asked import RunReplaced
+    from ttt_cli.runs.run import open_run
 
     if not has_evidence(run.meta):
         raise ConfigError(f"{run.meta.model} has no evidence to make a surface of", hint=SCORED)
