@@ -9,6 +9,7 @@ from tests.reference.moving_margins import MovingTTT, MovingTTTD
 from tests.reference.ttt_d_ep import Model
 from tests.reference.ttt_ep import Game, tilted
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
+from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.year_walk import YearWalk
@@ -233,6 +234,25 @@ def test_real_games(data, given, evidence, morphy, margin_1900):
     params = ttt.Params(draw_margin=253.178118, **given)
     fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised"))
     assert fit.status.sweeps <= 6
+    assert fit.log_evidence == pytest.approx(evidence, abs=0.002)
+    assert skills(timeline, fit)["Morphy, Paul", 1858][0] == pytest.approx(morphy, abs=0.01)
+    assert fit.draws.at(1900)["draw_margin"] == pytest.approx(margin_1900, abs=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "evidence", "morphy", "margin_1900"),
+    [
+        ({"draw_margin_strength": 0.15}, -19_235.3861, 2166.7499, 253.178118),
+        ({"draw_margin_drift": 0.06}, -18_862.2720, 2098.8996, 273.0588),
+    ],
+)
+def test_real_games_with_careers(data, given, evidence, morphy, margin_1900):
+    """Figures of the project's design, made independently of this code."""
+    timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz"))
+    careers = {"growth": 200.0, "growth_years": 3.0, "decline": 10.0, "early": 3.0, "early_years": 3.0}
+    params = ttt.Params(draw_margin=253.178118, **careers, **given)
+    fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised"))
     assert fit.log_evidence == pytest.approx(evidence, abs=0.002)
     assert skills(timeline, fit)["Morphy, Paul", 1858][0] == pytest.approx(morphy, abs=0.01)
     assert fit.draws.at(1900)["draw_margin"] == pytest.approx(margin_1900, abs=0.01)

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from ttt_cli.arrays import Array, Ids
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import DrawCurve
+from ttt_cli.games.table import DRAW
+from ttt_cli.inference.ep.merged import MergedGames, outcomes
 from ttt_cli.inference.gaussian import STRENGTH_REACH, STRENGTH_UNIT
 from ttt_cli.inference.solver import largest
 from ttt_cli.inference.year_walk import YearWalk
@@ -27,13 +29,12 @@ from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from ttt_cli.fitted import Fit
-    from ttt_cli.inference.ep.merged import MergedGames
     from ttt_cli.inference.params import DrawsMove
 
 STATE: Final = "log draw margins by year"
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are none
-LONG: Final = 0.1  # of a step: then more follow at the same cavities
-NEWTON_STEPS: Final = 2  # so many
+FIRST_STEPS: Final = 5  # from the same margin in all years to what shares of draws say
+TINY: Final = 1e-12
 SLOPE_STEP: Final = 1e-2  # of the drift
 SLOPE_TOL: Final = 1e-6  # points
 
@@ -98,8 +99,21 @@ class MovingMargins:
         return years, place.astype(np.int32)
 
     @cached_property
-    def _year_of_game(self) -> Ids:
-        return np.repeat(self._calendar[1], np.diff(self._games.start))
+    def _games_of_years(self) -> Places:
+        """How many distinct games each year has; they come in this order."""
+        games = np.bincount(self._calendar[1], np.diff(self._games.start), len(self._years))
+        return games.astype(np.int64)
+
+    def _summed(self, values: Array) -> Array:
+        """Sums over the games of each year."""
+        found, played = np.zeros(len(self._years)), self._games_of_years > 0
+        start = np.cumsum(self._games_of_years) - self._games_of_years
+        found[played] = np.add.reduceat(values, start[played])
+        return found
+
+    @cached_property
+    def _weight(self) -> Array:
+        return self._summed(self._games.weight)
 
     @cached_property
     def _first(self) -> Ids:
@@ -119,10 +133,15 @@ class MovingMargins:
         """Whether years move the means of newcomers' margins."""
         return self._newcomers and not self.still and self.walk.drift != 0.0
 
-    def attach(self, chains: Chains) -> None:
-        """Move the means of newcomers' margins in these chains, too."""
+    def attach(self, chains: Chains, noise: float) -> None:
+        """Move the means of newcomers' margins in these chains, too; games begin at margins as if all were equals."""
         if self.of_newcomers:
             self._priors = chains.mean[self._timeline.n_nodes :]
+        elif not self.still and self.walk.drift and not self.walk.theta.any():
+            drawn = self._summed(np.where(outcomes(self._games) == DRAW, self._games.weight, 0.0))
+            for _ in range(FIRST_STEPS):
+                self.walk.step(*_of_equals(self._by_year / math.sqrt(noise), drawn, self._weight))
+        if not self.still:
             self._apply()
 
     def update(self, posterior: Posterior) -> tuple[float, float]:
@@ -132,24 +151,13 @@ class MovingMargins:
         before = self.margin.copy()
         self._known = None
         self.follow_strength(posterior)
-        step = self._step(posterior) if self.walk.drift else 0.0
+        step = self.walk.accelerated(*self._scores(posterior)) if self.walk.drift else 0.0
+        self._apply()
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
         self._last = step
         most = largest(self._by_year)
         return max(most * step, largest(self.margin - before)), most * ahead
-
-    def _step(self, posterior: Posterior) -> float:
-        """Move theta; how far the last step went.
-
-        Newcomers' scores do not know of a step before the chains are smoothed again.
-        """
-        step = self.walk.accelerated(*self._scores(posterior))
-        self._apply()
-        for _ in range(0 if self._newcomers or step < LONG else NEWTON_STEPS):
-            self.walk.step(*self._scores(posterior))
-            self._apply()
-        return step
 
     def follow_strength(self, posterior: Posterior) -> None:
         """Work out how far the players of each game are above its year."""
@@ -191,8 +199,7 @@ class MovingMargins:
         return found
 
     def _apply(self) -> None:
-        self._known = None
-        self.margin[:] = self._base if self._newcomers else self._by_year[self._year_of_game]
+        self.margin[:] = self._base if self._newcomers else np.repeat(self._by_year, self._games_of_years)
         if self._strength:
             self.margin *= np.exp(self._strength * self._above)
         if len(self._priors):
@@ -202,37 +209,46 @@ class MovingMargins:
         """How far each game's players are above its year, in units of strength, (games,), and l_t (years,), points."""
         games, mean = self._games, posterior.mean_skills()
         strength = 0.5 * (mean[games.first] + mean[games.second])
-        count = len(self._years)
-        weight = np.bincount(self._year_of_game, games.weight, count)
-        total = np.bincount(self._year_of_game, games.weight * strength, count)
-        played = weight > 0.0
-        level = _filled(np.where(played, total / np.where(played, weight, 1.0), np.nan))
-        above = (strength - level[self._year_of_game]) / STRENGTH_UNIT
+        total, played = self._summed(games.weight * strength), self._weight > 0.0
+        level = _filled(np.where(played, total / np.where(played, self._weight, 1.0), np.nan))
+        above = (strength - np.repeat(level, self._games_of_years)) / STRENGTH_UNIT
         return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH), level
 
     def _scores(self, posterior: Posterior) -> tuple[Array, Array]:
         """The score of each year's theta, and its Fisher information."""
         if self._known is None:
-            of_year, found = self._of_newcomers(posterior) if self._newcomers else self._of_games(posterior)
-            score, information = (np.bincount(of_year, of, len(self._years)) for of in found)
-            self._known = score.astype(np.float64), information.astype(np.float64)
+            self._known = self._of_newcomers(posterior) if self._newcomers else self._of_games(posterior)
         return self._known
 
-    def _of_games(self, posterior: Posterior) -> tuple[Ids, Array]:
+    def _of_games(self, posterior: Posterior) -> tuple[Array, Array]:
         from ttt_cli.kernels.ep.ttt import margin_information
 
         found, cavities = np.empty((2, len(self.margin))), posterior.cavities()
         posterior.run_games(
             lambda *part: margin_information(*part, self._games, posterior.rule, cavities, *found)
         )
-        return self._year_of_game, found
+        return self._summed(found[0]), self._summed(found[1])
 
-    def _of_newcomers(self, posterior: Posterior) -> tuple[Ids, Array]:
+    def _of_newcomers(self, posterior: Posterior) -> tuple[Array, Array]:
         own = self._timeline.n_nodes + self._first
         by_mean, by_variance = (slopes[own] for slopes in posterior.chain_slopes())
         margin = self._by_year[self._year_of_first]
         information = margin**2 * np.maximum(by_mean**2 - 2.0 * by_variance, 0.0)
-        return self._year_of_first, np.array([margin * by_mean, information])
+        score, information = (
+            np.bincount(self._year_of_first, of, len(self._years)).astype(np.float64)
+            for of in (margin * by_mean, information)
+        )
+        return score, information
+
+
+def _of_equals(bound: Array, drawn: Array, games: Array) -> tuple[Array, Array]:
+    """Score and Fisher information of each year's theta if all players were equals; `bound` in sds of a difference."""
+    from scipy.special import ndtr
+
+    draw = np.clip(2.0 * ndtr(bound) - 1.0, TINY, 1.0 - TINY)
+    slope = math.sqrt(2.0 / math.pi) * bound * np.exp(-0.5 * bound * bound)
+    score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
+    return score, games * slope * slope / (draw * (1.0 - draw))
 
 
 def _filled(level: Array) -> Array:

@@ -23,6 +23,7 @@ from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
 from ttt_cli.timeline import Timeline
 
 ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
+EARLY: Final = 2  # sweeps, in which margins of all games follow half a sweep, too
 REPEATS: Final = 50  # of equal games in a fast sweep
 
 
@@ -65,7 +66,7 @@ class Inference:
             self._of_variables(timeline.next),
             *map(np.concatenate, zip(*(prior.steps() for prior in priors.values()), strict=True)),
         )
-        moving.attach(self.chains)
+        moving.attach(self.chains, rule.noise)
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
         self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices)
@@ -79,7 +80,7 @@ class Inference:
         self._messages = Messages(*np.empty((3, len(priors) * n, 2)))
         if tells_of(start, n) and not self.sites.message.any():
             self._guess(start, timeline.previous < 0)
-        self.warm = bool(self.sites.message.any())
+        self.warm, self._sweeps = bool(self.sites.message.any()), 0
         self._moves = Moves(self._slices, self._messages.marginal)
         self._smooth()
         if self.warm:
@@ -143,6 +144,9 @@ class Inference:
         moves.begin()
         slices.run(partial(half, 0))
         self._chain_kernels.exchange(self._between, self.chains, self._messages)
+        if self._sweeps < EARLY and not self.moving.of_newcomers:
+            self.moving.update(self)
+        self._sweeps += 1
         skipped = sum(slices.run(partial(half, 1)))
         self._smooth()
         change = moves.largest()

@@ -108,6 +108,11 @@ def handicap_places(timeline: Timeline) -> tuple[Array, NDArray[np.integer]]:
     )
 
 
+def outcomes(games: Games) -> NDArray[np.uint8]:
+    """The outcomes of `first` in codes, colours known or not."""
+    return (games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN
+
+
 def codes(outcome: NDArray[np.integer], place: NDArray[np.integer], *, known: bool) -> NDArray[np.uint8]:
     """Outcomes and places of handicaps as kernels take them; `known`: the colours."""
     return (outcome + (0 if known else UNKNOWN) + (place << OUTCOME_BITS)).astype(np.uint8)

@@ -12,12 +12,11 @@ from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, rece
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 from ttt_cli.kernels.indices import at, span
-from ttt_cli.kernels.normal import INV_SQRT_2PI, LOG_SQRT_2PI
+from ttt_cli.kernels.normal import LOG_SQRT_2PI, density, mills
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
-SQRT_HALF = math.sqrt(0.5)
 FAINT = 1e-280  # probabilities below are taken by their logarithms
 NEAR_NONE = 1e-6  # so are those of draws that are what is left of 1
 
@@ -227,12 +226,18 @@ def _margin_information(t, advantage, bound, outcome):
     if outcome < UNKNOWN:
         at_win = bound - t - advantage
         at_loss = bound + t + advantage
-        win = 0.5 * math.erfc(at_win * SQRT_HALF)
-        loss = 0.5 * math.erfc(at_loss * SQRT_HALF)
+        by_win = density(at_win)
+        by_loss = density(at_loss)
+        win = by_win * mills(abs(at_win))
+        loss = by_loss * mills(abs(at_loss))
+        if at_win < 0.0:
+            win = 1.0 - win
+        if at_loss < 0.0:
+            loss = 1.0 - loss
         draw = 1.0 - win - loss
         if min(win, loss) > FAINT and draw > NEAR_NONE:
-            by_win = bound * INV_SQRT_2PI * math.exp(-0.5 * at_win * at_win)
-            by_loss = bound * INV_SQRT_2PI * math.exp(-0.5 * at_loss * at_loss)
+            by_win *= bound
+            by_loss *= bound
             by_draw = by_win + by_loss
             information = by_win * by_win / win + by_loss * by_loss / loss + by_draw * by_draw / draw
             if outcome == 1:
