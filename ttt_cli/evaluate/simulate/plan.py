@@ -26,7 +26,8 @@ def _of_model(params: type[Params], name: str) -> Any:
         next((getattr(one, end) for one in info.metadata if hasattr(one, end)), none)
         for end, none in (("ge", -math.inf), ("le", math.inf))
     )
-    return _key(info.default, f"{info.description[0].upper()}{info.description[1:]}.", low, high)
+    words = info.description or ""
+    return _key(info.default, f"{words[:1].upper()}{words[1:]}.", low, high)
 
 
 @dataclass(frozen=True)
