@@ -56,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
 def simulate(path: Path, options: argparse.Namespace) -> None:
     """Write the games."""
     from ttt_cli.evaluate.simulate.files import save
-    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulate.plan import Plan
+    from ttt_cli.evaluate.simulate.simulate import simulate
 
     given = {name: getattr(options, name) for name in ("games", "players", "years", "seed")}
     plan = Plan(**given, dates="day")

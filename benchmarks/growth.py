@@ -118,7 +118,8 @@ def prepare(path: Path, point: Point, years: int, seed: int) -> None:
     """Draw a history with full dates and store its games."""
     import numpy as np
 
-    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulate.plan import Plan
+    from ttt_cli.evaluate.simulate.simulate import simulate
 
     drawn = simulate(Plan(games=point.games, players=point.players, years=years, dates="day", seed=seed))
     np.savez(path, **{name: getattr(drawn, name) for name in ("date", "white", "black", "outcome")})
@@ -129,7 +130,8 @@ def measure(path: Path, point: Point, threads: int | None) -> Measured:
     import numpy as np
 
     from ttt_cli.config.schema import SolverConfig
-    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulate.plan import Plan
+    from ttt_cli.evaluate.simulate.simulate import simulate
     from ttt_cli.games.table import Games
     from ttt_cli.inference.ep.merged import merge_games
     from ttt_cli.systems import ttt

@@ -130,7 +130,8 @@ def prepare(path: Path, games: int, seed: int) -> int:
     import numpy as np
 
     from ttt_cli.config.schema import SolverConfig
-    from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+    from ttt_cli.evaluate.simulate.plan import Plan
+    from ttt_cli.evaluate.simulate.simulate import simulate
     from ttt_cli.systems.registry import load
     from ttt_cli.timeline import build_timeline
 

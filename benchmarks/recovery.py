@@ -15,7 +15,8 @@ import numpy as np
 
 from ttt_cli import fit
 from ttt_cli.evaluate.evidence.tune import tune
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.plan import Plan
+from ttt_cli.evaluate.simulate.simulate import simulate
 
 KEYS = ("beta", "tau", "white_advantage")
 HEADER = ("games", "clusters", "parameter", "true", "mean", "+-", "spread", "std error", "mean z")

@@ -13,7 +13,8 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.plan import Plan
+from ttt_cli.evaluate.simulate.simulate import simulate
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.kernels.ep import ttt as kernels

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.plan import Plan
+from ttt_cli.evaluate.simulate.simulate import simulate
 from ttt_cli.fitted import Fit
 from ttt_cli.games.read import read_games
 from ttt_cli.systems.registry import load

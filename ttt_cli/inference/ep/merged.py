@@ -110,7 +110,7 @@ def handicap_places(timeline: Timeline) -> tuple[Array, NDArray[np.integer]]:
 
 def outcomes(games: Games) -> NDArray[np.uint8]:
     """The outcomes of `first` in codes, colours known or not."""
-    return (games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN
+    return np.asarray((games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN, np.uint8)
 
 
 def codes(outcome: NDArray[np.integer], place: NDArray[np.integer], *, known: bool) -> NDArray[np.uint8]:
