@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.evaluate.simulate.simulate import Plan, Simulated, simulate
+from ttt_cli.evaluate.simulate.plan import Plan
+from ttt_cli.evaluate.simulate.simulate import Simulated, simulate
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.systems import ttt
