@@ -40,6 +40,7 @@ def test_fixed_point_and_evidence_equal_the_slow_twin(seed, drift, strength):
         draw_margin_strength=strength,
     )  # fmt: skip
     assert fit.status.converged
+    assert any("approximate" in note for note in fit.notes) == bool(strength)
     assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
     for (player, year), found in skills(timeline, fit).items():
         assert found == pytest.approx(slow.skill(player, year), abs=1e-6)

@@ -9,7 +9,7 @@ from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
 
-KINDS = ("skills", "difference", "games", "evidence", "top", "calibration")
+KINDS = ("skills", "difference", "games", "evidence", "top", "calibration", "draws")
 
 
 @click.command("plot")
@@ -20,7 +20,7 @@ KINDS = ("skills", "difference", "games", "evidence", "top", "calibration")
     default="skills",
     show_default=True,
     help="Skill curves; the lead of one player over another; games per year; the stored evidence grid; the mean of the "
-    "top through time; whether what was predicted came true.",
+    "top through time; whether what was predicted came true; draw margins that move with the year.",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(

@@ -133,6 +133,13 @@ class MovingMargins:
         """Whether years move the means of newcomers' margins."""
         return self._newcomers and not self.still and self.walk.drift != 0.0
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of a fit."""
+        if self.still or not self._strength:
+            return ()
+        return ("the log-evidence is approximate: draw margins follow skills that know the games",)
+
     def attach(self, chains: Chains, noise: float) -> None:
         """Move the means of newcomers' margins in these chains, too; games begin at margins as if all were equals."""
         if self.of_newcomers:

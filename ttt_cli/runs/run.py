@@ -115,10 +115,15 @@ class Run(AskedRun):
         """
         from pandas import DataFrame
 
-        frame = DataFrame(self._draws, columns=["year", "margin", "sd", "level"])
-        frame[["margin", "sd", "level"]] *= self.scale.slope
-        frame["level"] += self.scale.shift
-        return frame
+        return DataFrame(self.draw_rows(), columns=["year", "margin", "sd", "level"])
+
+    def draw_rows(self) -> list[Row]:
+        """The rows of `draws`, by year."""
+        slope, shift = self.scale.slope, self.scale.shift
+        return [
+            (year, slope * margin, slope * sd, slope * level + shift)
+            for year, margin, sd, level in self._draws
+        ]
 
     def draws_in(self, year: int) -> dict[str, float] | None:
         """The parameters of games in a year where draw margins move, points: those of the last with games up to it."""

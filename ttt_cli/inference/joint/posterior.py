@@ -80,6 +80,7 @@ def infer(
             status,
             trace,
             inference.state,
+            inference.moving.notes,
             draws=draws,
         )
     if shape is None:
@@ -87,7 +88,8 @@ def infer(
         note = (
             f"sds are those of the joint posterior by {SAMPLES} samples: standard error {100 * error:.2g} %"
         )
-        notes = (note, *(notes_of(partial(solved_deviations, inference)) if notes_of else ()))
+        levels = notes_of(partial(solved_deviations, inference)) if notes_of else ()
+        notes = (*inference.moving.notes, note, *levels)
         links = links_of(inference, inference.sites.link, inference.sites.positivity)
         draws, state = inference.draws(), inference.state
         return Found(kind, chains, *inference.log_evidence(), status, trace, state, notes, links, draws)
@@ -99,7 +101,7 @@ def infer(
         if kind == "joint":
             status = replace(status, converged=False, remaining_error=math.inf)
     scores = (joint if kind == "joint" else inference).log_evidence()
-    notes = notes_of(joint.deviations) if notes_of else ()
+    notes = (*inference.moving.notes, *(notes_of(joint.deviations) if notes_of else ()))
     state, links = inference.state | joint.state, links_of(inference, joint.links, joint.positivity)
     return Found(kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws())
 

@@ -1,0 +1,36 @@
+"""The figure of draw margins that move."""
+
+import pytest
+
+from tests.support.builders import EXACT, make_games
+from ttt_cli.config.document import Document
+from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.systems.resolve import resolve
+from ttt_cli.timeline import build_timeline
+from ttt_cli.views.charts.figure import make_figure
+
+ROWS = [(1900 + k // 4, "abc"[k % 3], "abc"[(k + 1) % 3], (2, 1, 0, 1, 1)[k % 5]) for k in range(40)]
+
+
+def run_of(**model: object) -> Run:
+    games = make_games(ROWS)
+    timeline = build_timeline(games)
+    resolved = resolve(Document(values={"model": model}))
+    return memory_run(games, timeline, resolved.model.fit(timeline, resolved.params, EXACT), resolved.config)
+
+
+@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
+def test_every_year_has_its_margin_and_a_band_of_one_sd(name: str) -> None:
+    run = run_of(name=name, draw_margin_drift=0.2)
+    spec = make_figure(run, "draws").spec
+    records = [record for records in spec["datasets"].values() for record in records if "low" in record]
+    found = {record["year"]: (record["low"], record["high"]) for record in records}
+    for year, margin, sd, _ in run.draw_rows():
+        assert found[year] == pytest.approx((margin - sd, margin + sd), abs=0.1)
+    assert len(found) == 10
+
+
+def test_one_margin_for_all_years_makes_no_figure() -> None:
+    with pytest.raises(LookupFailed, match="one draw margin for all years"):
+        make_figure(run_of(name="ttt"), "draws")
