@@ -6,6 +6,8 @@ import click
 
 from ttt_cli.cli.options import Asked, asking_options, eligible_options
 
+MEASURES = ("mean", "lower", "dominance")
+
 
 @click.command("top")
 @click.option("--at", metavar="PERIOD", help="The period, for instance 1872; default the run's last.")
@@ -14,6 +16,13 @@ from ttt_cli.cli.options import Asked, asking_options, eligible_options
 @click.option("--leaders", is_flag=True, help="Instead, the number ones, one row per reign.")
 @click.option("--each", is_flag=True, help="With --leaders: one row per period.")
 @click.option("-n", "--number", type=click.IntRange(min=0), default=20, help="So many; default 20, 0 all.")
+@click.option(
+    "--by",
+    type=click.Choice(MEASURES),
+    default="mean",
+    show_default=True,
+    help="Rank by the mean, by the mean less two sds, or by the lead over the ten best others.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Of the samples that p_best is found by; default 1.")
 @eligible_options
 @asking_options
@@ -25,6 +34,7 @@ def command(
     leaders: bool,
     each: bool,
     number: int,
+    by: str,
     seed: int | None,
     limits: dict[str, Any],
 ) -> None:
@@ -35,23 +45,25 @@ def command(
     where fewer than ten players keep to the default limits of games, opponents and sd, nobody is held to them.
     """
     from ttt_cli.views.rankings import leaders as number_ones
-    from ttt_cli.views.rankings import top
+    from ttt_cli.views.rankings import peaks_by, top
     from ttt_cli.views.rankings.eligible import eligible
 
-    _check(at, peak or years is not None, leaders, each, {"--active": limits["active"], "--seed": seed})
-    sampled = top.SEED if seed is None else seed
+    field = {"--active": None if by == "dominance" else limits["active"], "--seed": seed}
+    _check(at, peak or years is not None, leaders, each, field)
+    if by != "mean" and (leaders or years):
+        raise click.UsageError(f"--by {by} goes with rankings and --peak")
+    sampled, some = top.SEED if seed is None else seed, number or None
+    of_peaks = {"mean": top.peaks, "lower": peaks_by.safest_peaks, "dominance": peaks_by.most_dominant}
     with asked.open() as run:
         chosen = eligible(run, **limits)
         if leaders:
             rows = (number_ones.leader_rows if each else number_ones.reign_rows)(run, chosen, sampled)
         elif years:
-            rows = top.best_years(run, chosen, years, number or None)
+            rows = top.best_years(run, chosen, years, some)
+        elif peak:
+            rows = of_peaks[by](run, chosen, some)
         else:
-            rows = (
-                top.peaks(run, chosen, number or None)
-                if peak
-                else top.ranking(run, at, chosen, number or None, sampled)
-            )
+            rows = top.ranking(run, at, chosen, some, sampled, by)
     asked.show(rows)
 
 

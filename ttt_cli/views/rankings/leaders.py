@@ -14,6 +14,7 @@ from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
 if TYPE_CHECKING:
+    from ttt_cli.views.rankings.dominance import Lead
     from ttt_cli.views.rankings.strongest import Contest
 
 _FIELD: Final = """
@@ -34,8 +35,9 @@ _AT_ONCE: Final = 1000  # periods: by days all together would be a hundred times
 class Leader:
     """The highest mean of one period; `p_best` is the probability of really being the strongest of `field` players.
 
-    `others` are those who may be it instead, with their probabilities. A system without uncertainty has neither `sd`
-    nor `p_best`.
+    `dominance` is the lead over the best others (`ttt_cli.views.rankings.dominance`), None where these are too few;
+    `others` are those who may be the strongest instead, with their probabilities. A system without uncertainty has
+    neither `sd` nor `p_best`.
     """
 
     number: int
@@ -46,6 +48,8 @@ class Leader:
     games: float
     p_best: float | None
     field: int
+    dominance: float | None = None
+    sd_dominance: float | None = None
     others: tuple[tuple[str, float], ...] = ()
 
 
@@ -77,58 +81,71 @@ def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[i
 
 
 class _Field(NamedTuple):
-    """The leader of a period, without `p_best`, and who else may be the strongest, if sds are known."""
+    """The leader of a period, without what follows from all skills there; who else may be the strongest; the lead."""
 
     leader: Leader
     contest: Contest | None
+    lead: Lead | None
 
 
 def _fields(run: Run, rows: str, values: Sequence[Any]) -> Iterator[_Field]:
     """Those of the rows of skills of a SQL query."""
+    from ttt_cli.views.rankings.dominance import lead_of
     from ttt_cli.views.rankings.strongest import NAMED, contest
 
     for number, period, games, players, means, sds in zip(
         *run.arrays(_FIELD.format(rows=rows, named=NAMED), values).values(), strict=True
     ):
-        known = bool(sds.min() >= 0.0)
+        known, field = bool(sds.min() >= 0.0), (int(number), players, means, sds)
+        lead = lead_of(int(number), 0, players, means, sds if known else [None] * len(sds))
         leader = Leader(
             int(number), period, players[0], float(means[0]), float(sds[0]) if known else None, games.item(),
-            None, len(means),
+            None, len(means), lead and lead.value,
         )  # fmt: skip
-        yield _Field(leader, contest(int(number), players, means, sds, 1) if known else None)
+        yield _Field(leader, contest(*field, 1) if known else None, lead)
 
 
 def _decided(run: Run, fields: Sequence[_Field], seed: int) -> tuple[list[Leader], tuple[str, ...]]:
-    from ttt_cli.views.rankings.strongest import settled
+    from ttt_cli.views.rankings import dominance
+    from ttt_cli.views.rankings.strongest import covariances_of, settled, sharing
 
     contests = [field.contest for field in fields if field.contest]
     if len(contests) < len(fields):
         return [field.leader for field in fields], ()
-    found, remark = settled(run, contests, seed)
+    leads = [field.lead.skills if field.lead else [] for field in fields]
+    covariances = covariances_of(run, [*sharing(contests), *leads])
+    found, remark = settled(contests, covariances and covariances[: len(contests)], seed)
+    sds = (
+        [dominance.apart(field.lead) for field in fields]
+        if covariances is None
+        else [dominance.together(one) if len(one) else None for one in covariances[len(contests) :]]
+    )
+    how = dominance.INDEPENDENT if covariances is None else dominance.JOINT
     return [
         replace(
             field.leader,
             p_best=float(one.p[0]),
+            sd_dominance=sd,
             others=tuple((player, float(p)) for player, p in zip(one.players[1:], one.p[1:], strict=True)),
         )
-        for field, one in zip(fields, found, strict=True)
-    ], (remark,)
+        for field, one, sd in zip(fields, found, sds, strict=True)
+    ], (remark, dominance.REMARK.format(how))
 
 
 def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
-    """One row per period: `period,player,mean,sd,games,p_best,field`."""
+    """One row per period: `period,player,mean,sd,games,p_best,field,dominance,sd_dominance`."""
     found, remark = _leaders(run, limits, seed)
-    rows = [(one.period, one.player, one.mean, one.sd, one.games, one.p_best, one.field) for one in found]
-    columns = ("period", "player", "mean", "sd", "games", "p_best", "field")
+    columns = ("period", "player", "mean", "sd", "games", "p_best", "field", "dominance", "sd_dominance")
+    rows = [tuple(getattr(one, column) for column in columns) for one in found]
     title = _title(f"The number one of every {run.meta.period}", run, limits, remark)
     return Rows(columns, rows, title, DECIMALS)
 
 
 def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
-    """One row per reign: `first,last,player,periods,p_best,mean,sd,peak_period,least_p_best`.
+    """One row per reign: `first,last,player,periods,p_best,mean,sd,peak_period,least_p_best,dominance,sd_dominance`.
 
-    The fourth column is named after the run's periods (`years`, ...). `mean` and `sd` are those of the reign's best
-    period; `p_best` is the mean over its periods.
+    The fourth column is named after the run's periods (`years`, ...). `mean`, `sd` and dominance are those of the
+    reign's best period; `p_best` is the mean over its periods.
     """
     rows = []
     found, remark = _leaders(run, limits, seed)
@@ -137,7 +154,15 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
         chances = [one.p_best for one in reign if one.p_best is not None]
         average = sum(chances) / len(chances) if chances else None
         span = reign[0].period, reign[-1].period, peak.player, len(reign), average
-        rows.append((*span, peak.mean, peak.sd, peak.period, min(chances, default=None)))
+        of_peak = (
+            peak.mean,
+            peak.sd,
+            peak.period,
+            min(chances, default=None),
+            peak.dominance,
+            peak.sd_dominance,
+        )
+        rows.append((*span, *of_peak))
     columns = (
         "first",
         "last",
@@ -148,6 +173,8 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
         "sd",
         "peak_period",
         "least_p_best",
+        "dominance",
+        "sd_dominance",
     )
     return Rows(columns, rows, _title("The number ones", run, limits, remark), DECIMALS)
 

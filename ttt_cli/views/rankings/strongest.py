@@ -53,24 +53,34 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     return Contest(number, [players[k] for k in asked], mean[asked], p[kept])
 
 
-def settled(run: Run, contests: Sequence[Contest], seed: int) -> tuple[list[Contest], str]:
-    """The same with probabilities from the run's joint posterior, if it has one; and how they were found."""
+def sharing(contests: Sequence[Contest]) -> list[list[tuple[str, int]]]:
+    """The skills in each contest of those who share by samples."""
+    return [[(one.players[k], one.number) for k in _likely(one.p)] for one in contests]
+
+
+def covariances_of(run: Run, groups: Sequence[Sequence[tuple[str, int]]]) -> list[Array] | None:
+    """The covariance matrix of each group of skills; None without a joint posterior, or where it is out of reach."""
     if not run.has_joint:
-        return list(contests), INDEPENDENT
-    likely = [_likely(one.p) for one in contests]
-    skills = [
-        [(one.players[k], one.number) for k in some] for one, some in zip(contests, likely, strict=True)
-    ]
+        return None
     try:
-        covariances = run.joint.within(skills, _LOOSE)
-    except ConfigError:  # the factor for so many is out of reach
+        return [run.scale.slope**2 * covariance for covariance in run.joint.within(groups, _LOOSE)]
+    except ConfigError:
+        return None
+
+
+def settled(
+    contests: Sequence[Contest], covariances: Sequence[Array] | None, seed: int
+) -> tuple[list[Contest], str]:
+    """The same with probabilities by the covariances of those who are `sharing`, if known; and how they were found."""
+    if covariances is None:
         return list(contests), INDEPENDENT
     samples = max(min(SAMPLES, ALL_SAMPLES // max(len(contests), 1)), LEAST_SAMPLES)
-    most = max(map(len, likely), default=0)
+    most = max(map(len, covariances), default=0)
     normal = np.random.default_rng(seed).standard_normal((most, samples))  # the first rows whatever most is
     found, errors = [], [0.0]
-    for one, some, covariance in zip(contests, likely, covariances, strict=True):
-        won = _won(one.mean[some], run.scale.slope**2 * covariance, normal[: len(some)])
+    for one, covariance in zip(contests, covariances, strict=True):
+        some = _likely(one.p)
+        won = _won(one.mean[some], covariance, normal[: len(some)])
         errors.append(math.sqrt(float((won * (1.0 - won)).max(initial=0.0)) / samples))
         p = one.p.copy()
         p[some] = won * p[some].sum()

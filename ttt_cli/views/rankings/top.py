@@ -11,12 +11,22 @@ from ttt_cli.views.rankings.eligible import COUNTS, Eligible, reasons, steps
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
-DECIMALS: Final = {"mean": 1, "sd": 1, "p_best": 3, "least_p_best": 3}
+DECIMALS: Final = {
+    "mean": 1,
+    "sd": 1,
+    "p_best": 3,
+    "least_p_best": 3,
+    "lower": 1,
+    "dominance": 1,
+    "sd_dominance": 1,
+}
 SEED: Final = 1  # of samples
 _FIRST_CANDIDATES: Final = 200
 WIDER: Final = "--everyone lifts all limits; --active, --min-games, --min-opponents and --max-sd set them"
+LOWER: Final = "mean - 2.0 * coalesce(sd, 0.0)"  # what a skill surpasses with high probability
 _RANKING: Final = """
-SELECT (list(struct_pack(player, mean, sd, games) ORDER BY mean DESC, player) FILTER (eligible))[:{number}],
+SELECT (list(struct_pack(player, games) ORDER BY {order} DESC, player)
+        FILTER (eligible))[:{number}],
        list(player ORDER BY mean DESC, player) FILTER (eligible),
        list(mean ORDER BY mean DESC, player) FILTER (eligible),
        list(sd ORDER BY mean DESC, player) FILTER (eligible), count(*),
@@ -34,32 +44,53 @@ ORDER BY peak_mean DESC, player{first}
 """
 
 
-def ranking(run: Run, at: str | None, limits: Eligible, number: int | None, seed: int = SEED) -> Rows:
-    """The `number` highest means in the period `at` (None: the last): `rank,player,period,mean,sd,games,p_best`.
+def ranking(
+    run: Run, at: str | None, limits: Eligible, number: int | None, seed: int = SEED, by: str = "mean"
+) -> Rows:
+    """The `number` best in the period `at` (None: the last): `rank,player,period,mean,sd,games,p_best`.
 
     `games` are those in the period, `p_best` is the probability of being the strongest of all who are eligible
-    (`ttt_cli.views.rankings.strongest`, by samples with a `seed`). `number` None: everyone. Raises LookupFailed when
-    nobody is eligible.
+    (`ttt_cli.views.rankings.strongest`, by samples with a `seed`). `number` None: everyone. `by`: the mean; `lower`,
+    the mean less two sds, which has a column then; or `dominance`, which orders as the mean does and has two. Raises
+    LookupFailed when nobody is eligible.
     """
+    order = LOWER if by == "lower" else "mean"
     with run:
         label, period = find_period(run, at)
         active, values = limits.active_at(run, period)
-        query = _RANKING.format(active=active, counts=COUNTS, number="" if number is None else f"{number:d}")
+        some = "" if number is None else f"{number:d}"
+        query = _RANKING.format(active=active, counts=COUNTS, order=order, number=some)
         top, players, means, sds, active_ones, begun, *counts = run.query(query, [label, *values])[1][0]
-        best, remark = _chances(run, period, players, means, sds, len(top), seed) if top else ([], ())
-    others = reasons([*counts, begun - active_ones])
-    if not top:
-        raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
-    rows = [
-        (rank, one["player"], label, one["mean"], one["sd"], one["games"], p)
-        for rank, (one, p) in enumerate(zip(top, best, strict=True), start=1)
-    ]
+        others = reasons([*counts, begun - active_ones])
+        if not top:
+            raise LookupFailed(f"nobody is eligible in {label}; {others}", hint=WIDER)
+        place = {player: k for k, player in enumerate(players)}
+        places = [place[one["player"]] for one in top]
+        best, remarks = _chances(run, period, players, means, sds, max(places) + 1, seed)
+        columns = [
+            ("rank", range(1, len(top) + 1)),
+            ("player", [players[k] for k in places]),
+            ("period", [label] * len(top)),
+            ("mean", [means[k] for k in places]),
+            ("sd", [sds[k] for k in places]),
+            ("games", [one["games"] for one in top]),
+            ("p_best", [best[k] for k in places]),
+        ]
+        if by == "lower":
+            columns.append(("lower", [means[k] - 2.0 * (sds[k] or 0.0) for k in places]))
+        if by == "dominance":
+            from ttt_cli.views.rankings.dominance import deviations, lead_of
+
+            leads = [lead_of(period, k, players, means, sds) for k in places]
+            deviation, remark = deviations(run, leads)
+            remarks += (remark,)
+            columns += [("dominance", [lead and lead.value for lead in leads]), ("sd_dominance", deviation)]
     count, words = len(means), limits.words()
-    some = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
-    who = some, *([others] if others else [])
-    columns = ("rank", "player", "period", "mean", "sd", "games", "p_best")
-    title = (f"The best of {label}", *who, *remark, run_line(run))
-    return Rows(columns, rows, title, DECIMALS, frozenset({"period"}))
+    who = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
+    head = f"The best of {label}{f' by {by}' if by != 'mean' else ''}"
+    title = (head, who, *([others] if others else []), *remarks, run_line(run))
+    names, values = zip(*columns, strict=True)
+    return Rows(names, list(zip(*values, strict=True)), title, DECIMALS, frozenset({"period"}))
 
 
 def peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
@@ -139,10 +170,10 @@ def _chances(
         return [None] * number, ()
     import numpy as np
 
-    from ttt_cli.views.rankings.strongest import contest, settled
+    from ttt_cli.views.rankings.strongest import contest, covariances_of, settled, sharing
 
     field = contest(period, players, np.array(means), np.array(sds, np.float64), number)
-    (found,), remark = settled(run, [field], seed)
+    (found,), remark = settled([field], covariances_of(run, sharing([field])), seed)
     return found.p[:number].tolist(), (remark,)
 
 

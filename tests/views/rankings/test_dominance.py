@@ -1,0 +1,104 @@
+"""Leads over the best others, by all views that tell them, against sums over everybody's skills."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.joint_runs import JOINT, run_of
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.runs import joint
+from ttt_cli.runs.run import Run
+from ttt_cli.views.rankings.dominance import LEAST, OTHERS
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
+from ttt_cli.views.rankings.peaks_by import most_dominant
+from ttt_cli.views.rankings.top import ranking
+
+APART = SolverConfig(posterior="factorised")
+LIMITS = Eligible(active=1.0)
+
+
+def games() -> list[tuple]:
+    """Six players in 1900, five in 1903, fourteen from 1905 on, so that some stand behind the eleventh."""
+    random = np.random.default_rng(3)
+    rows = []
+    for year, n in ((1900, 6), (1903, 5), (1905, 14), (1906, 14)):
+        for a in range(n):
+            rows += [
+                (year, "abcdefghijklmn"[a], "abcdefghijklmn"[b], int(random.integers(3)))
+                for b in ((a + 1) % n, (a + 3) % n)
+            ]
+    return rows
+
+
+@pytest.fixture(scope="module", params=["joint", "factorised", "elo"])
+def run(request: pytest.FixtureRequest) -> Run:
+    model = "elo" if request.param == "elo" else "ttt"
+    return run_of(model, APART if request.param == "factorised" else JOINT, games())[1]
+
+
+def expected(run: Run, year: str) -> dict[str, tuple[float, float | None]]:
+    """Everybody's lead over the ten best others, and its sd."""
+    numbers = LIMITS.between(run, int(year), int(year))
+    rows = run.query(f"SELECT player, mean, sd FROM ({numbers[0]}) ORDER BY mean DESC, player", numbers[1])[1]
+    if len(rows) <= LEAST:
+        return {}
+    found: dict[str, tuple[float, float | None]] = {}
+    for player, mean, sd in rows:
+        others = [row for row in rows if row[0] != player][:OTHERS]
+        lead = mean - np.mean([row[1] for row in others])
+        if sd is None:
+            found[player] = lead, None
+            continue
+        weights = np.append(1.0, np.full(len(others), -1.0 / len(others)))
+        group = [(player, year), *((row[0], year) for row in others)]
+        variances = np.diag(np.square([sd, *(row[2] for row in others)]))
+        covariance = run.covariance(group).to_numpy() if run.has_joint else variances
+        found[player] = lead, float(np.sqrt(weights @ covariance @ weights))
+    return found
+
+
+def test_a_ranking_by_dominance(run: Run) -> None:
+    rows = ranking(run, "1905", LIMITS, None, by="dominance")
+    found = {row[1]: row[-2:] for row in rows.rows}
+    assert list(rows.columns[-2:]) == ["dominance", "sd_dominance"]
+    assert len(found) == 14
+    for player, (lead, sd) in expected(run, "1905").items():
+        assert found[player] == (pytest.approx(lead), sd if sd is None else pytest.approx(sd, rel=1e-6))
+    how = "joint posterior" if run.has_joint else "independent"
+    assert any(line.startswith("dominance:") and how in line for line in rows.title)
+    assert {row[-1] for row in ranking(run, "1903", Eligible(0.0), None, by="dominance").rows} == {None}
+
+
+@pytest.mark.parametrize("few", [0, 50])
+def test_number_ones_have_it_where_there_are_others(
+    run: Run, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joint, "FEW", few)
+    rows = leader_rows(run, LIMITS)
+    told = {row[0]: row for row in rows.rows}
+    assert list(told) == ["1900", "1901", "1903", "1904", "1905", "1906"]
+    for year, row in told.items():
+        lead, sd = expected(run, year).get(row[1], (None, None))
+        assert row[-2] == (lead if lead is None else pytest.approx(lead))
+        assert row[-1] == (sd if sd is None else pytest.approx(sd, rel=1e-4))
+    assert told["1900"][-2] is not None
+    assert told["1903"][-2] is None
+    for reign in reign_rows(run, LIMITS).rows:
+        assert reign[-2:] == told[reign[7]][-2:]
+
+
+def test_the_most_dominant_is_the_best_lead_of_everybody_in_periods_with_games(run: Run) -> None:
+    best: dict[str, tuple[float, str, float | None]] = {}
+    for year in ("1900", "1903", "1905", "1906"):
+        for player, (lead, sd) in expected(run, year).items():
+            if player not in best or lead > best[player][0]:
+                best[player] = lead, year, sd
+    rows = list(most_dominant(run, LIMITS, None).rows)
+    assert [row[0] for row in rows] == list(range(1, 15))
+    assert [row[3] for row in rows] == sorted((row[3] for row in rows), reverse=True)
+    for _, player, period, lead, sd, *_ in rows:
+        assert (period, lead) == (best[player][1], pytest.approx(best[player][0]))
+        assert sd == (None if best[player][2] is None else pytest.approx(best[player][2], rel=1e-6))
+    assert list(most_dominant(run, LIMITS, 3).rows) == rows[:3]

@@ -1,0 +1,75 @@
+"""Peaks by other measures than the mean: what a skill surpasses with high probability, and dominance."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from ttt_cli.runs.run import Run
+from ttt_cli.views.rankings.dominance import LEAST, OTHERS, Lead, deviations, lead_of
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.top import DECIMALS, LOWER, among
+from ttt_cli.views.rows import Rows
+from ttt_cli.views.run import run_line
+
+_SAFEST: Final = """
+SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games FROM (
+    SELECT player, arg_max(struct_pack(period, mean, sd, lower := {order}), ({order}, -period_number)) AS peak
+    FROM nodes WHERE {condition} GROUP BY player) JOIN players USING (player)
+ORDER BY peak.lower DESC, player{limit}
+"""
+_LEADS: Final = """
+WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
+                FROM ({rows})),
+     best AS (SELECT period_number, list(struct_pack(player, mean, sd) ORDER BY place) AS top, sum(mean) AS total,
+                     count(*) AS many, min(mean) AS least
+              FROM ranked WHERE place <= {others} + 1 GROUP BY period_number HAVING many > {fewest}),
+     leads AS (SELECT *, mean - if(place > many, total - least, total - mean) / (many - 1) AS lead
+               FROM ranked JOIN best USING (period_number) WHERE games > 0)
+SELECT player, period_number, place, top, mean, sd, period, players.games FROM leads JOIN players USING (player)
+QUALIFY row_number() OVER (PARTITION BY player ORDER BY lead DESC, period_number) = 1
+ORDER BY lead DESC, player{limit}
+"""
+
+
+def safest_peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
+    """As `peaks`, by what a skill is with high probability, and with that: `lower`, the mean less two sds."""
+    condition, values = limits.rules()
+    with run:
+        limit = "" if number is None else f" LIMIT {number:d}"
+        _, found = run.query(_SAFEST.format(condition=condition, order=LOWER, limit=limit), values)
+        title = ("The highest peaks by mean - 2 sd", *among(run, replace(limits, active=None)), run_line(run))
+    rows = [(rank, *row) for rank, row in enumerate(found, start=1)]
+    return Rows(("rank", "player", "period", "lower", "mean", "sd", "games"), rows, title, DECIMALS)
+
+
+def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
+    """The `number` largest leads that players had in a period with games: the rows of `peaks`, by dominance.
+
+    Their columns are `rank,player,period,dominance,sd_dominance,mean,sd,games`.
+    """
+    eligible, values = limits.always(run)
+    limit = "" if number is None else f" LIMIT {number:d}"
+    with run:
+        query = _LEADS.format(rows=eligible, others=OTHERS, fewest=LEAST, limit=limit)
+        found = run.query(query, values)[1]
+        leads = [_lead(*row[:6]) for row in found]
+        sds, remark = deviations(run, leads)
+        title = ("The most dominant", *among(run, limits), remark, run_line(run))
+    rows = [
+        (rank, player, period, lead.value, deviation, mean, sd, games)
+        for rank, ((player, *_, mean, sd, period, games), lead, deviation) in enumerate(
+            zip(found, leads, sds, strict=True), start=1
+        )
+    ]
+    columns = ("rank", "player", "period", "dominance", "sd_dominance", "mean", "sd", "games")
+    return Rows(columns, rows, title, DECIMALS)
+
+
+def _lead(
+    player: str, number: int, place: int, top: list[dict[str, Any]], mean: float, sd: float | None
+) -> Lead:
+    """The lead of one who may stand behind the `top`."""
+    field = top if place <= len(top) else [*top, {"player": player, "mean": mean, "sd": sd}]
+    columns = ([one[key] for one in field] for key in ("player", "mean", "sd"))
+    lead = lead_of(number, min(place, len(field)) - 1, *columns)
+    assert lead
+    return lead
