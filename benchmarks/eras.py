@@ -2,8 +2,8 @@
 
 Takes the games and, as an option, published ratings, a CSV with `source,year,player,rating` among its columns. Starts
 from a shipped config and changes one thing at a time. Prints, in Markdown, the level of the ten best by year, the
-highest means of some players (in years with ten games) and the first ten, and then what no convention touches: how far players
-stood above the nine best of the others in a year, and the rank correlation with published ratings within a year.
+highest means of some players (in years with ten games) and the first ten, and then what no convention touches: how far
+players stood above the nine best of the others in a year, and the rank correlation with published ratings within a year.
 """
 
 from __future__ import annotations
