@@ -2,8 +2,8 @@
 
 Takes the games and, as an option, published ratings, a CSV with `source,year,player,rating` among its columns. Starts
 from a shipped config and changes one thing at a time. Prints, in Markdown, the level of the ten best by year, the
-highest means of some players (in years with ten games) and the first ten, and then what no convention touches: how far
-players stood above the nine best of the others in a year, and the rank correlation with published ratings within a year.
+highest means of some players (in years with ten games) and the first ten, and then what no convention touches: the
+dominance of players in a year, and the rank correlation with published ratings within a year.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from scipy.stats import spearmanr
 
 from ttt_cli import fit, read_games
 from ttt_cli.runs.run import Run
+from ttt_cli.views.rankings.dominance import OTHERS
 from ttt_cli.views.rankings.eligible import eligible
 
 CHOICES: dict[str, dict[str, Any]] = {
@@ -82,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Mean skill of the ten best of a year",
         "Highest mean, its year, and its rank among all highest means",
         f"The ten highest means from {options.first} on",
-        "Lead over the nine best of the others in a year",
+        f"Lead over the {OTHERS} best others of the year",
         "Rank correlation within a year, median over years",
     )
     for title, head, rows in zip(titles, heads, tables, strict=True):
@@ -145,11 +146,11 @@ class Field:
         return found
 
     def lead(self, player: str, year: int) -> str:
-        """By how much a player is above the mean of the nine best of the others in a year."""
+        """By how much a player is above the mean of the best others of a year."""
         here = self._of.get(year, slice(0, 0))
         mine = self._player[here] == player
         return (
-            f"{float(self._mean[here][mine][0] - self._mean[here][~mine][:9].mean()):.0f}"
+            f"{float(self._mean[here][mine][0] - self._mean[here][~mine][:OTHERS].mean()):.0f}"
             if mine.any()
             else ""
         )

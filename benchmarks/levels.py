@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--opponents-sd", type=float, nargs="+", default=[1e6, 400.0, 250.0], help="from any to one's like"
     )
-    parser.add_argument("--drift", type=float, nargs="*", default=[15.0, 30.0], help="of m(t), points a year")
+    parser.add_argument("--drift", type=float, nargs="*", default=[20.0, 40.0], help="of m(t), points a year")
     options = parser.parse_args(arguments)
     plan = Plan(
         players=options.players, years=options.years, games=options.games, expansion=0.0, clusters=1, beta=550.0,
