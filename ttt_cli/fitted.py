@@ -80,6 +80,21 @@ class DrawCurve:
 
 
 @dataclass(frozen=True)
+class NewcomerCurve:
+    """How much better than `prior_mean` newcomers are, by year (`inference/newcomers.py`).
+
+    | name | shape | unit | |
+    |---|---|---|---|
+    | year | (years,) | | calendar years with newcomers, in order |
+    | mean, sd | (years,) | points | of what is added to `prior_mean` |
+    """
+
+    year: Ids
+    mean: Array
+    sd: Array
+
+
+@dataclass(frozen=True)
 class Fit:
     """A fitted model. Equal inputs give equal Fits: no clock, no path.
 
@@ -90,8 +105,8 @@ class Fit:
     `notes` are sentences about what the model left out or could not tell, for the user;
     `posterior` says whose uncertainty it is, where a system has more than one (`inference/joint/posterior.py`);
     `elo_unit` is how many points are one Elo point, of handicaps and of skills shown (`inference/elo_unit.py`);
-    `draws` are draw margins that move, if they do; `links` are those of a joint posterior; `state` is what a further
-    fit of the same timeline may start from.
+    `draws` are draw margins that move, if they do, `newcomers` their mean skill, if it does; `links` are those of a
+    joint posterior; `state` is what a further fit of the same timeline may start from.
     """
 
     model: str
@@ -106,6 +121,7 @@ class Fit:
     notes: tuple[str, ...] = ()
     posterior: str = ""
     draws: DrawCurve | None = field(default=None, repr=False, compare=False)
+    newcomers: NewcomerCurve | None = field(default=None, repr=False, compare=False)
     links: Links | None = field(default=None, repr=False, compare=False)
     state: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 

@@ -138,8 +138,9 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table in ("names", "periods"):
         (row,) = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words([row]) == list(run.query(f"FROM {table} LIMIT 0")[0])
-    described = words(first_cells(section(page, "### draws")))
-    assert described == list(run.query("FROM run.main.draws LIMIT 0")[0])
+    for table in ("draws", "newcomers"):
+        described = words(first_cells(section(page, f"### {table}")))
+        assert described == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
     for table, rows in (
         *((table, section(page, "### links, steps")) for table in ("links", "steps")),
         *((table, section(page, "### game_texts, texts")) for table in ("game_texts", "texts")),
@@ -153,6 +154,7 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         "links",
         "steps",
         "draws",
+        "newcomers",
         "players",
         "game_rows",
         "names",

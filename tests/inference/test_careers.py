@@ -12,6 +12,7 @@ from tests.reference.ttt_d_ep import Model, SlowTTTD
 from tests.reference.ttt_ep import Game, SlowTTT
 from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.laid_out import histories
+from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
 from ttt_cli.systems import registry, ttt, ttt_d
@@ -204,3 +205,24 @@ def test_the_gradient_is_that_of_differences(module, solver):
             for sign in (1, -1)
         ]
         assert slopes[key] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4, abs=1e-8), key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "early", "log_evidence", "figures"),
+    [
+        ("historical_pre1942", 0.0, -19296.6562, {
+            ("Morphy, Paul", 1858): (2160.4058, 71.0370), ("Lasker, Emanuel", 1896): (1879.7288, 68.0700)}),
+        ("historical_pre1942", 3.0, -19310.3720, {
+            ("Morphy, Paul", 1858): (2166.4142, 71.8308), ("Lasker, Emanuel", 1896): (1884.3084, 72.4481)}),
+        ("historical", 3.0, -333010.332, {("Kasparov, Gary", 1999): (2695.1502, 51.3442)}),
+    ],
+)  # fmt: skip
+def test_the_figures_of_the_design_on_real_games(data, name, early, log_evidence, figures):
+    """Made independently of this code."""
+    timeline = build_timeline(read_games(data / f"{name}.csv.gz"))
+    fit = ttt.fit(timeline, ttt.Params(**DESIGN | {"early": early}), SolverConfig(posterior="factorised"))
+    assert fit.log_evidence == pytest.approx(log_evidence, abs=0.002)
+    found = skills(timeline, fit)
+    for who, figure in figures.items():
+        assert found[who] == pytest.approx(figure, abs=0.01)

@@ -132,9 +132,22 @@ def chains(timeline, mean, sd, drift, career=lambda years: (0.0, years)):
     return precision, weighted
 
 
-def joint_ttt(timeline, params, margin, **career):
-    """Of TTT; every row of the timeline is a site."""
+def with_newcomers(timeline, precision, weighted, drift):
+    """(precision, weighted) of all skills where those of players are shifted by a walk over their first years."""
+    covariance, debut = np.linalg.inv(precision), np.zeros(timeline.n_nodes)
+    mean = covariance @ weighted
+    for i, before in enumerate(timeline.previous):
+        debut[i] = timeline.node_period[i] if before < 0 else debut[before]
+    shared = 1.0 + drift**2 * (np.minimum.outer(debut, debut) - debut.min())
+    precision = np.linalg.inv(covariance + shared)
+    return precision, precision @ mean
+
+
+def joint_ttt(timeline, params, margin, newcomers=0.0, **career):
+    """Of TTT; every row of the timeline is a site. `newcomers`: the drift of their mean skill, over years."""
     precision, weighted = chains(timeline, params.prior_mean, params.prior_sd, params.tau, **career)
+    if newcomers:
+        precision, weighted = with_newcomers(timeline, precision, weighted, newcomers)
     sites = []
     for i, j, outcome, weight in zip(
         timeline.game_white, timeline.game_black, timeline.outcome, timeline.weight, strict=True
@@ -146,10 +159,12 @@ def joint_ttt(timeline, params, margin, **career):
     return DenseJoint(precision, weighted, sites).run()
 
 
-def joint_ttt_d(timeline, params, **career):
+def joint_ttt_d(timeline, params, newcomers=0.0, **career):
     """Of TTT-D, of resolved parameters; the sites of positivity come last."""
     n = timeline.n_nodes
     of_skills = chains(timeline, params.prior_mean, params.prior_sd, params.tau, **career)
+    if newcomers:
+        of_skills = with_newcomers(timeline, *of_skills, newcomers)
     of_margins = chains(timeline, params.draw_margin_mean, params.draw_margin_sd, params.draw_margin_tau)
     precision = np.zeros((2 * n, 2 * n))
     precision[:n, :n], precision[n:, n:] = of_skills[0], of_margins[0]

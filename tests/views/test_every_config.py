@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.config.load import shipped_configs
+from ttt_cli.runs.curves import COLUMNS, rows
 from ttt_cli.runs.run import open_run
 from ttt_cli.views.charts.figure import KINDS, make_figure
 from ttt_cli.views.evidence.report import has_evidence
@@ -133,8 +134,8 @@ def test_figures(config: str, history: str, kind: str, run_of: Callable[[str, st
     run = open_run(run_of(config, history))
     if kind == "evidence" and not has_evidence(run.meta):
         pytest.skip(f"{config} has no evidence")
-    if kind == "draws" and not run.draw_rows():
-        pytest.skip(f"{config} has one draw margin for all years")
+    if kind in COLUMNS and not rows(run, kind):
+        pytest.skip(f"{config} has no such curve: {kind}")
     last = str(int(run.meta.last) - 1)
     figure = make_figure(run, kind, count=2, since=last if kind == "calibration" else None)
     json.dumps(figure.spec, allow_nan=False)

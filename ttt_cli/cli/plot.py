@@ -9,7 +9,7 @@ from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
 
-KINDS = ("skills", "difference", "games", "evidence", "top", "calibration", "draws")
+KINDS = ("skills", "difference", "games", "evidence", "top", "calibration", "draws", "newcomers", "career")
 
 
 @click.command("plot")
@@ -20,7 +20,8 @@ KINDS = ("skills", "difference", "games", "evidence", "top", "calibration", "dra
     default="skills",
     show_default=True,
     help="Skill curves; the lead of one player over another; games per year; the stored evidence grid; the mean of the "
-    "top through time; whether what was predicted came true; draw margins that move with the year.",
+    "top through time; whether what was predicted came true; draw margins and newcomers' mean that move "
+    "with the year; what skills do by themselves after the debut.",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(

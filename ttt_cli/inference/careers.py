@@ -7,6 +7,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.histories import STEADY, Curve
+from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.timeline import Timeline
@@ -15,11 +16,21 @@ from ttt_cli.timeline import Timeline
 class Career(RandomWalk):
     """A random walk along a `Curve`: a step has mean D(a') - D(a) and variance drift^2 (A(a') - A(a)).
 
-    a and a' are the years from the player's first period to the node before and to the node.
+    a and a' are the years from the player's first period to the node before and to the node. With a `mean_drift` the
+    means of first nodes walk over the years (`newcomers.py`).
     """
 
-    def __init__(self, timeline: Timeline, origin: float, sd: float, drift: float, career: Curve) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        origin: float,
+        sd: float,
+        drift: float,
+        career: Curve,
+        mean_drift: float = 0.0,
+    ) -> None:
         super().__init__(timeline, origin, sd, drift)
+        self.newcomers = Newcomers(timeline, sd, mean_drift) if mean_drift else None
         self._career, self._tau, self._timeline = career, drift, timeline
         if career.growth or career.decline or career.early:
             self.curve = career.after(ages(timeline))
@@ -30,6 +41,8 @@ class Career(RandomWalk):
             return super().steps()
         rest = self._career.after(ages(self._timeline) - self._years)
         variance = np.where(self._previous < 0, self._sd**2, self._tau**2 * rest.clock(self._years))
+        if self.newcomers:
+            variance[self.newcomers.first] = self.newcomers.prior_variance
         return rest.change(self._years), variance
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
@@ -45,6 +58,7 @@ class Career(RandomWalk):
         began = (after > begins) & (before <= begins)
         by_clock = np.where(first, 0.0, self._tau**2 * by_variance)
         return super().gradient(by_mean, by_variance) | {
+            "prior_mean_drift": self.newcomers.slope() if self.newcomers else 0.0,
             "tau": 2.0 * self._tau * float(rest.clock(years) @ by_variance),
             "growth": float(np.exp(-before / growth_years) * grown @ by_mean),
             "growth_years": float(rest.growth * slower @ by_mean),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, ValidationInfo, field_validator
 
 from ttt_cli.config.document import Section
 
@@ -89,6 +89,7 @@ SWITCHES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "early": ("early_years",),
         "draw_margin_drift": (),
         "draw_margin_strength": (),
+        "prior_mean_drift": (),
     }
 )
 
@@ -139,7 +140,8 @@ class PlayParams(Params):
         """What is believed of skills before any game."""
         from ttt_cli.inference.careers import Career
 
-        return Career(timeline, self.prior_mean, self.prior_sd, self.tau, self.career)
+        mean_drift = getattr(self, "prior_mean_drift", 0.0)
+        return Career(timeline, self.prior_mean, self.prior_sd, self.tau, self.career, mean_drift)
 
 
 class SkillParams(PlayParams):
@@ -166,6 +168,24 @@ class DrawsMove(Params):
         validation_alias=alias("draw_margin_strength", "kappa"),
         description="rise of the draw margin's logarithm with 400 points of both players above the year's level",
     )
+
+
+class NewcomersMove(Params):
+    """The mean skill of newcomers follows the year."""
+
+    prior_mean_drift: float = Field(
+        default=0.0,
+        ge=0,
+        validation_alias=alias("prior_mean_drift", "tau_m"),
+        description="sd of the change of newcomers' mean skill over one year, points; 0: the same in all years",
+    )
+
+    @field_validator("prior_mean_drift")
+    @classmethod
+    def _grows(cls, drift: float, info: ValidationInfo) -> float:
+        if drift and not info.data.get("growth", True):
+            raise ValueError("without growth newcomers' mean takes its place; give model.growth too, as 310")
+        return drift
 
 
 MOST_ADVANTAGE: Final = 2_000.0  # Elo points: a queen is 1008

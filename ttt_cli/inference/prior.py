@@ -4,7 +4,9 @@ The one place where parameters become priors. A new prior is a class like `Rando
 parameters that it takes say so (`PlayParams.skill_prior`).
 """
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,11 +14,18 @@ from ttt_cli.arrays import Array
 from ttt_cli.histories import STEADY, Chain, Curve, Filter, Walk
 from ttt_cli.timeline import Timeline
 
+if TYPE_CHECKING:
+    from ttt_cli.inference.newcomers import Newcomers
+
 
 class Prior(Protocol):
-    """The chains of one quantity; `origin` is from where means are counted, points."""
+    """The chains of one quantity; `origin` is from where means are counted, points.
+
+    `newcomers` is what all first nodes have in common beyond it, if anything.
+    """
 
     origin: float
+    newcomers: Newcomers | None
 
     def steps(self) -> tuple[Array, Array]:
         """Mean (nodes,), points, and variance (nodes,), points^2, of the change since the player's node before.
@@ -46,6 +55,7 @@ class RandomWalk:
     """
 
     curve: Curve = STEADY
+    newcomers: Newcomers | None = None
 
     def __init__(
         self,

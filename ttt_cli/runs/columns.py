@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.fitted import OPEN, DrawCurve, Links, Spans, periods_of_histories
+from ttt_cli.fitted import OPEN, Links, Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
@@ -170,11 +170,6 @@ def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:
         "links": {name: column[order] for name, column in games.items()},
         "steps": {name: column[nodes] for name, column in steps.items()},
     }
-
-
-def draw_columns(draws: DrawCurve) -> Columns:
-    """The table `draws`."""
-    return {"year": draws.year, "margin": draws.margin, "sd": draws.sd, "level": draws.level}
 
 
 def _named(names: tuple[str, ...], rows: Array) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from ttt_cli.reading.reports import ReadReport
 from ttt_cli.runs.columns import (
     Columns,
     Labels,
-    draw_columns,
     game_columns,
     link_columns,
     player_columns,
@@ -50,8 +49,9 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     if fit.links is not None:
         for table, columns in link_columns(fit.links, by_player(timeline)).items():
             _insert(connection, table, columns)
-    if fit.draws is not None:
-        _insert(connection, "draws", draw_columns(fit.draws))
+    for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
+        if curve is not None:
+            _insert(connection, table, vars(curve))
     _insert(connection, "players", player_columns(games, all_spans, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())

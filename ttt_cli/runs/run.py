@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ttt_cli.errors import LookupFailed, RunError
+from ttt_cli.runs import curves
 from ttt_cli.runs.asked import AskedRun, Row
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
@@ -93,37 +94,40 @@ class Run(AskedRun):
     @property
     def has_joint(self) -> bool:
         """Whether the run holds a joint posterior, so that it is known what skills have in common."""
-        return self._held_tables >= OF_JOINT and bool(
+        return self.held_tables >= OF_JOINT and bool(
             self.query(f"SELECT count(*) FROM {DATABASE}.main.steps")[1][0][0]
         )
 
     @cached_property
-    def _held_tables(self) -> frozenset[str]:
+    def held_tables(self) -> frozenset[str]:
+        """The tables that are in its file."""
         return frozenset(name for (name,) in self.query(_HELD)[1])
 
     @cached_property
     def _draws(self) -> list[Row]:
-        if "draws" not in self._held_tables:
-            return []
-        return self.query(f'SELECT "year", margin, sd, level FROM {DATABASE}.main.draws ORDER BY "year"')[1]
+        return curves.by_year(self, "draws")
 
     def draws(self) -> DataFrame:
-        """Draw margins that move, by calendar year: a pandas DataFrame of `year`, `margin`, its `sd`, and `level`.
+        """Draw margins that move, by calendar year: `year`, `margin`, its `sd`, and `level`, a pandas DataFrame.
 
         Margins are those of players of the year's level, newcomers' where players have their own; nothing is in it
         where one margin holds for all.
         """
-        from pandas import DataFrame
+        return curves.frame(self, "draws")
 
-        return DataFrame(self.draw_rows(), columns=["year", "margin", "sd", "level"])
+    def newcomers(self) -> DataFrame:
+        """How much better than `prior_mean` newcomers are, by calendar year: `year`, `mean`, `sd`, a pandas DataFrame.
 
-    def draw_rows(self) -> list[Row]:
-        """The rows of `draws`, by year."""
-        slope, shift = self.scale.slope, self.scale.shift
-        return [
-            (year, slope * margin, slope * sd, slope * level + shift)
-            for year, margin, sd, level in self._draws
-        ]
+        Nothing is in it where that is the same in all years.
+        """
+        return curves.frame(self, "newcomers")
+
+    def career(self) -> DataFrame:
+        """What skills do by themselves in the years after the debut: `years`, `mean` and `sd`, a pandas DataFrame.
+
+        `mean` is what they gain, `sd` that of the walk around it. Nothing is in it where there are no careers.
+        """
+        return curves.frame(self, "career")
 
     def draws_in(self, year: int) -> dict[str, float] | None:
         """The parameters of games in a year where draw margins move, points: those of the last with games up to it."""
@@ -135,7 +139,7 @@ class Run(AskedRun):
     @property
     def has_texts(self) -> bool:
         """Whether the run holds what was written of its games: event, site and round."""
-        return self._held_tables >= TEXTS and bool(
+        return self.held_tables >= TEXTS and bool(
             self.query(f"SELECT count(*) FROM {DATABASE}.main.texts")[1][0][0]
         )
 

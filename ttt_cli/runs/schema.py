@@ -44,9 +44,12 @@ _LINKS: Final[Mapping[str, str]] = MappingProxyType(
         "steps": "variance DOUBLE, draw_margin_variance DOUBLE, draw_margin_precision DOUBLE",
     }
 )
-# Draw margins that move, by calendar year; nor this one.
-_DRAWS: Final[Mapping[str, str]] = MappingProxyType(
-    {"draws": '"year" INTEGER, margin DOUBLE, sd DOUBLE, level DOUBLE'}
+# Draw margins that move, and the mean of newcomers, by calendar year; nor these.
+_BY_YEAR: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "draws": '"year" INTEGER, margin DOUBLE, sd DOUBLE, level DOUBLE',
+        "newcomers": '"year" INTEGER, mean DOUBLE, sd DOUBLE',
+    }
 )
 # What is written of games, by the rows of game_rows, empty where nothing is known; nor these.
 _TEXTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -106,7 +109,7 @@ PUBLIC: Final[dict[str, str]] = {
 }
 OF_JOINT: Final = frozenset(_LINKS)
 TEXTS: Final = frozenset(_TEXTS)
-MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_DRAWS)
+MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_BY_YEAR)
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
@@ -119,7 +122,7 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
     stored = {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
-    return stored | dict(_LINKS) | dict(_DRAWS) | dict(_TEXTS)
+    return stored | dict(_LINKS) | dict(_BY_YEAR) | dict(_TEXTS)
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:

@@ -162,6 +162,11 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             *(_within(name, 0, LARGEST) for name in ("margin", "sd")),
             _within("level", -LARGEST, LARGEST),
         ],
+        "newcomers": [
+            _within('"year"', -LARGEST, LARGEST),
+            'count(DISTINCT "year") = count(*)',
+            *(_within(name, least, LARGEST) for name, least in (("mean", -LARGEST), ("sd", 0))),
+        ],
         "steps": [
             f"count(*) IN (0, {spans})",
             _within("variance", 0, LARGEST),

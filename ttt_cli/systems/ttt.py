@@ -18,7 +18,7 @@ from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
-from ttt_cli.inference.params import DrawsMove, SkillParams
+from ttt_cli.inference.params import DrawsMove, NewcomersMove, SkillParams
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
@@ -28,12 +28,12 @@ NAME: Final = "ttt"
 TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
-    tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS},
+    tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
 )
 predict = outcome.predict
 
 
-class Params(DrawsMove, SkillParams):
+class Params(NewcomersMove, DrawsMove, SkillParams):
     """Parameters of TTT."""
 
 

@@ -21,7 +21,7 @@ from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
-from ttt_cli.inference.params import DrawsMove, PlayParams, alias
+from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams, alias
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.traits import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
@@ -32,7 +32,7 @@ NAME: Final = "ttt-d"
 TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
-    tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS},
+    tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
 )
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
@@ -41,7 +41,7 @@ NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is fl
 GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 
 
-class Params(DrawsMove, PlayParams):
+class Params(NewcomersMove, DrawsMove, PlayParams):
     """Parameters of TTT-D."""
 
     draw_margin_mean: float | None = Field(

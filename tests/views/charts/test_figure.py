@@ -225,7 +225,17 @@ def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
 
 
 def test_kinds_have_all_a_figure(run: Run) -> None:
-    assert KINDS == ("skills", "difference", "games", "evidence", "top", "calibration", "draws")
+    assert KINDS == (
+        "skills",
+        "difference",
+        "games",
+        "evidence",
+        "top",
+        "calibration",
+        "draws",
+        "newcomers",
+        "career",
+    )
 
 
 @pytest.mark.parametrize("kind", ["skills", "games", "top"])

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Mask
-from ttt_cli.fitted import DrawCurve, Fit
+from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
 from ttt_cli.inference.ep.merged import MergedGames
@@ -70,6 +70,10 @@ class Inference:
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
         self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices)
+        self.newcomers = priors["skill"].newcomers
+        if self.newcomers:
+            self._joint.add_shared = partial(self.newcomers.add_shared, self.chains)
+            self._joint.spread = self.newcomers.spread
         self.sites = Sites(
             started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
             np.zeros((games, 5 if margins else 2)),
@@ -122,10 +126,13 @@ class Inference:
     def _smooth(self) -> None:
         """All messages along the chains, from the sites as they are."""
         marginal, parts = self._messages.marginal, self._slices.parts
-        self._slices.run(
-            lambda number: self._kernels.gather(parts[number], self._games, marginal, self.sites)
-        )
-        self._joint.filters.smooth(self._messages)
+        for last in (False, True)[self.newcomers is None :]:
+            self._slices.run(
+                lambda number: self._kernels.gather(parts[number], self._games, marginal, self.sites)
+            )
+            self._joint.filters.smooth(self._messages)
+            if self.newcomers and not last:
+                self.newcomers.listen(self.chains, self._messages)
 
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward; then the joint means if asked for."""
@@ -229,7 +236,7 @@ class Inference:
 
         total, predicted = map(math.fsum, zip(*self._slices.run(evidence), strict=True))
         total += float(self._chain_kernels.chain_evidence(self._messages)) + self.moving.log_evidence(self)
-        return total, predicted
+        return total + (self.newcomers.log_evidence if self.newcomers else 0.0), predicted
 
     def gradient(self) -> tuple[dict[str, float], tuple[float, float, float, float]]:
         """Of log Z at the fixed point: in the parameters of the priors, and in those of games (`kernels/ep/ttt.py`).
@@ -280,6 +287,10 @@ class Inference:
     def draws(self) -> DrawCurve | None:
         """What is believed of draw margins that move."""
         return self.moving.curve(self, self.priors["skill"].origin)
+
+    def newcomer_curve(self) -> NewcomerCurve | None:
+        """What is believed of newcomers' mean, if it moves."""
+        return self.newcomers.curve() if self.newcomers else None
 
     def histories(self) -> dict[str, Chain]:
         """What is believed of the quantities of all nodes, points."""

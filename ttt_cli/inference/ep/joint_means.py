@@ -25,8 +25,13 @@ GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rou
 class JointSolver:
     """A x = b for the chains of `filters`; `diagonal` and `residual` are to be filled before each solution.
 
-    `widest`: the largest sd of a variable before a game is seen, points.
+    `widest`: the largest sd of a variable before a game is seen, points. `add_shared(z, out)` adds what A z has beyond
+    chains and games to out, and returns the product of z and that; A is then at least 1 / `spread` times what it is
+    without.
     """
+
+    add_shared: Callable[[Vector, Vector], float] | None = None
+    spread = 1.0
 
     def __init__(self, filters: TwoFilter, slices: Slices) -> None:
         from ttt_cli.kernels.ep import joint_means as joint
@@ -93,7 +98,7 @@ class JointSolver:
         """No eigenvalue of M^-1 A is below this: A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
         self.correction.fill(0.0)
         chains = self._chain, self.diagonal, self._variance, self.correction
-        return 1.0 / (1.0 + float(self._kernels.largest_sum(*chains)))
+        return 1.0 / (self.spread * (1.0 + float(self._kernels.largest_sum(*chains))))
 
     def _factor(self) -> None:
         kernels, filters = self._kernels, self.filters
@@ -122,7 +127,8 @@ class JointSolver:
         def add(number: int) -> float:
             return add_couplings(parts[number].game, parts[number].game_end, self._z, self._az)
 
-        return rz, math.fsum(self._slices.run(add))
+        apart = math.fsum(self._slices.run(add))
+        return rz, apart + (self.add_shared(self._z, self._az) if self.add_shared else 0.0)
 
     def _eliminate(self, beta: float, alpha: float, half: int) -> None:
         for way in self.filters.elimination[half]:

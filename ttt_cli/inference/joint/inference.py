@@ -20,6 +20,7 @@ from ttt_cli.inference.ep.inference import Inference, prior_slopes
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.damping import Damping
 from ttt_cli.inference.joint.shape import Shape
+from ttt_cli.inference.newcomers import Eliminated, products
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.sparse.factor import Factor
 
@@ -48,7 +49,9 @@ class JointInference:
         self._gradient = import_module(f"ttt_cli.kernels.ep.{model}").gradient
         links, positivity = given or (inference.sites.link, inference.sites.positivity)
         self.links, self.positivity = links.copy(), positivity.copy()
-        self._shape, self._chains = shape, inference.chains
+        self._newcomers, self._shape = inference.newcomers, shape
+        self._chains = self._newcomers.given(inference.chains) if self._newcomers else inference.chains
+        self._eliminated: Eliminated | None = None
         self._nodes = len(self._chains.previous) // len(inference.priors)
         steps = np.append(np.flatnonzero(self._chains.previous < 0), shape.later)
         self._precision = np.zeros(len(self._chains.previous))  # of steps; 0 within a group
@@ -93,11 +96,17 @@ class JointInference:
         """Find the joint Gaussian of the sites as they are, and the cavities that it leaves."""
         shape, precision = self._shape, self._precision
         factor, b = self.factor(once=True)
-        mean = factor.solve(b)
+        mean, group = factor.solve(b), shape.group
+        if self._newcomers:
+            self._eliminated = self._newcomers.eliminate(factor.solve, mean, group)
         of_prior = precision @ self._chains.mean**2 - np.log(precision[precision > 0.0]).sum()
         self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant) + self._apart
-        mean, variance = mean[shape.group] + shape.offset, factor.variances[shape.group]
-        joined = factor.joined
+        variance, joined = factor.variances, factor.joined
+        if shared := self._eliminated:
+            mean, variance = mean + shared.shift, variance + np.einsum("ij,ij->i", shared.root, shared.root)
+            joined = joined + products(shared.root, group[shape.first], group[shape.second])
+            self._integral += shared.log_evidence
+        mean, variance = mean[group] + shape.offset, variance[group]
         self.beliefs = np.array([mean, np.sqrt(variance)])
         self._shared = np.where(self._chains.previous < 0, 0.0, variance)
         self._shared[shape.later] = joined[self._covariances.size :]
@@ -143,6 +152,8 @@ class JointInference:
         weights = np.zeros((len(self._shape.pattern.place), contrasts.shape[1]))
         np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
         variance: Array = np.einsum("ij,ij->j", weights, self.factor()[0].solve(weights))
+        if self._eliminated:
+            variance += ((self._eliminated.root.T @ weights) ** 2).sum(axis=0)
         return np.sqrt(variance)
 
     def _update(self, share: float) -> int:
@@ -183,6 +194,11 @@ class JointInference:
         before = np.where(previous[steps] < 0, 0.0, 1.0)
         change = mean[steps] - before * mean[previous[steps]] - step[steps]
         moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * self._shared[steps]) + change**2
+        if self._newcomers and self._eliminated:
+            first = self._newcomers.first
+            own = np.searchsorted(steps, first)
+            change[own] -= self._newcomers.above
+            moved[own] = self._newcomers.squares(mean[first], sd[first] ** 2, self._eliminated.with_own)
         by_mean, by_variance = np.zeros((2, len(mean)))
         by_mean[steps] = change / variance[steps]
         by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]

@@ -7,7 +7,7 @@ from typing import Final
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import DrawCurve, Fit, Links, Status
+from ttt_cli.fitted import DrawCurve, Fit, Links, NewcomerCurve, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
@@ -46,6 +46,7 @@ class Found:
     notes: tuple[str, ...] = ()
     links: Links | None = None
     draws: DrawCurve | None = None
+    newcomers: NewcomerCurve | None = None
 
 
 def infer(
@@ -82,6 +83,7 @@ def infer(
             inference.state,
             inference.moving.notes,
             draws=draws,
+            newcomers=inference.newcomer_curve(),
         )
     if shape is None:
         chains, error = sampled_histories(inference)
@@ -102,8 +104,11 @@ def infer(
             status = replace(status, converged=False, remaining_error=math.inf)
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = (*inference.moving.notes, *(notes_of(joint.deviations) if notes_of else ()))
-    state, links = inference.state | joint.state, links_of(inference, joint.links, joint.positivity)
-    return Found(kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws())
+    state, newcomers = inference.state | joint.state, inference.newcomer_curve()
+    known = None if newcomers else links_of(inference, joint.links, joint.positivity)
+    return Found(
+        kind, joint.histories(), *scores, status, trace, state, notes, known, joint.draws(), newcomers
+    )
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:
@@ -124,11 +129,14 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
         return "factorised", None
     if asked == "joint" or size <= LARGE:
         shape = Shape(inference)
-        each = shape.pattern.flops / SPEED
+        years = 0 if inference.newcomers is None else len(inference.newcomers.mean)
+        each = (shape.pattern.flops + 4.0 * years * shape.pattern.entries) / SPEED
         if affordable(shape.pattern) and (asked == "joint" or ROUNDS * each <= PATIENCE):
             return "joint", shape
         if asked == "auto" and each <= min(sampled, PATIENCE):
             return "joint sds", shape
+    if inference.newcomers:  # samples know nothing of their mean
+        return "factorised", None
     return ("joint sds" if asked == "joint" or sampled <= PATIENCE else "factorised"), None
 
 

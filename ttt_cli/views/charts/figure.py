@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
     from ttt_cli.runs.run import Run
 
-KINDS: Final = ("skills", "difference", "games", "evidence", "top", "calibration", "draws")
+KINDS: Final = (
+    "skills",
+    "difference",
+    "games",
+    "evidence",
+    "top",
+    "calibration",
+    "draws",
+    "newcomers",
+    "career",
+)
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _NAMED: Final = 4  # players in the name of a file
@@ -68,7 +78,7 @@ def make_figure(
 
 def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.LayerChart:
     from ttt_cli.views.charts.counts import games_chart, top_chart
-    from ttt_cli.views.charts.draws import draws_chart
+    from ttt_cli.views.charts.curves import curve_chart
     from ttt_cli.views.charts.surface import surface_chart
 
     match kind:
@@ -76,8 +86,8 @@ def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.Laye
             return games_chart(run)
         case "evidence":
             return surface_chart(run)
-        case "draws":
-            return draws_chart(run)
+        case "draws" | "newcomers" | "career":
+            return curve_chart(run, kind)
         case "top":
             return top_chart(run, count=count, limits=limits or eligible(run))
     raise ValueError(kind)

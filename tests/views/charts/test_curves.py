@@ -1,16 +1,18 @@
-"""The figure of draw margins that move."""
+"""The figures of draw margins and newcomers that move, and of careers."""
 
 import pytest
 
 from tests.support.builders import EXACT, make_games
 from ttt_cli.config.document import Document
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.curves import rows
 from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.figure import make_figure
 
 ROWS = [(1900 + k // 4, "abc"[k % 3], "abc"[(k + 1) % 3], (2, 1, 0, 1, 1)[k % 5]) for k in range(40)]
+ROWS += [(1904, "d", "a", 2), (1908, "e", "d", 0)]
 
 
 def run_of(**model: object) -> Run:
@@ -26,7 +28,7 @@ def test_every_year_has_its_margin_and_a_band_of_one_sd(name: str) -> None:
     spec = make_figure(run, "draws").spec
     records = [record for records in spec["datasets"].values() for record in records if "low" in record]
     found = {record["year"]: (record["low"], record["high"]) for record in records}
-    for year, margin, sd, _ in run.draw_rows():
+    for year, margin, sd, _ in rows(run, "draws"):
         assert found[year] == pytest.approx((margin - sd, margin + sd), abs=0.1)
     assert len(found) == 10
 
@@ -34,3 +36,17 @@ def test_every_year_has_its_margin_and_a_band_of_one_sd(name: str) -> None:
 def test_one_margin_for_all_years_makes_no_figure() -> None:
     with pytest.raises(LookupFailed, match="one draw margin for all years"):
         make_figure(run_of(name="ttt"), "draws")
+
+
+@pytest.mark.parametrize("kind", ["newcomers", "career"])
+def test_curves_of_newcomers_and_careers_have_a_band_of_one_sd(kind: str) -> None:
+    run = run_of(name="ttt", growth=200.0, early=2.0, prior_mean_drift=30.0)
+    spec = make_figure(run, kind).spec
+    records = [record for records in spec["datasets"].values() for record in records if "low" in record]
+    found = {record["year"]: (record["low"], record["high"]) for record in records}
+    expected = {at: (mean - sd, mean + sd) for at, mean, sd in rows(run, kind)}
+    assert found.keys() == expected.keys()
+    for at, band in expected.items():
+        assert found[at] == pytest.approx(band, abs=0.1)
+    with pytest.raises(LookupFailed, match=r"newcomers are the same|has no careers"):
+        make_figure(run_of(name="ttt"), kind)

@@ -1,0 +1,129 @@
+"""The mean of newcomers by year, against dense twins, the design's figures, and differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.inference.test_careers import CAREER, curve
+from tests.reference.dense_ep import DenseEP
+from tests.reference.joint_ep import chains, joint_ttt, joint_ttt_d, with_newcomers
+from tests.support.builders import EXACT, fit_rows, skills
+from ttt_cli import read_games
+from ttt_cli.api import configure
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.inference.ep import slices
+from ttt_cli.systems import registry, ttt
+from ttt_cli.timeline import build_timeline
+
+JOINT = SolverConfig(tol=1e-8, posterior="joint")
+MOVES = CAREER | {"prior_mean_drift": 40.0}
+PLAY = {"beta": 300.0, "tau": 70.0}
+ROWS = [
+    (1850, "a", "b", 2), (1850, "b", "a", 1), (1851, "c", "b", 2), (1853, "a", "c", 0), (1853, "d", "b", 2),
+    (1856, "e", "a", 2), (1856, "d", "e", 1), (1860, "a", "b", 2), (1860, "f", "c", 2), (1861, "g", "h", 0),
+]  # fmt: skip
+
+
+def test_factorised_propagation_is_the_dense_twin():
+    timeline, fit = fit_rows(ROWS, **PLAY, **MOVES, draw_margin=110)
+    prior = chains(timeline, 1200, 400, 70, curve(**CAREER))
+    games = zip(timeline.game_white, timeline.game_black, timeline.outcome.astype(int) - 1, strict=True)
+    twin = DenseEP(*with_newcomers(timeline, *prior, 40.0), list(games), 300, 110).run()
+    mean, covariance, _, _ = twin.gaussian()
+    assert fit.mean == pytest.approx(mean, abs=1e-6)
+    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-6)
+    assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-8)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_the_joint_posterior_is_the_dense_twin(model):
+    module = registry.load(model)
+    timeline, fit = fit_rows(ROWS, model, JOINT, **PLAY, **MOVES)
+    params, career = module.Params(**fit.params), curve(**CAREER)
+    if module is ttt:
+        twin = joint_ttt(timeline, params, fit.params["draw_margin"], 40.0, career=career)
+        assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-7)
+    else:
+        twin = joint_ttt_d(timeline, params, 40.0, career=career)
+    mean, covariance, _, _ = twin.gaussian()
+    n = timeline.n_nodes
+    assert fit.mean == pytest.approx(mean[:n], abs=1e-5)
+    assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance))[:n], abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", [EXACT, JOINT])
+def test_what_is_believed_of_the_years_is_what_the_skills_say(solver):
+    """m given all skills is Gaussian: its mean is linear in those of newcomers, which the fit has."""
+    timeline, fit = fit_rows(ROWS, solver=solver, **PLAY, **MOVES)
+    found, first = fit.newcomers, np.flatnonzero(timeline.previous < 0)
+    year = timeline.node_period[first]
+    assert found.year.tolist() == sorted(set(year.tolist()))
+    prior = 1.0 + 40.0**2 * (np.minimum.outer(found.year, found.year) - found.year[0])
+    of = np.equal.outer(found.year, year).astype(float)
+    expected = np.linalg.solve(
+        np.linalg.inv(prior) + of @ of.T / 400**2, of @ (fit.mean[first] - 1200) / 400**2
+    )
+    assert found.mean == pytest.approx(expected, abs=1e-5)
+    assert (found.sd < np.sqrt(np.diag(prior)) + 1e-9).all()
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_slices_and_warm_starts_come_to_the_same(model, monkeypatch):
+    monkeypatch.setattr(slices, "GAMES_EACH", 3)
+    module = registry.load(model)
+    one, three = (SolverConfig(tol=1e-9, threads=threads, posterior="factorised") for threads in (1, 3))
+    timeline, expected = fit_rows(ROWS, model, one, **PLAY, **MOVES)
+    far = module.fit(timeline, module.Params(growth=700.0), EXACT)
+    for start in (None, far, expected):
+        other = module.fit(timeline, module.Params(**PLAY, **MOVES), three, start=start)
+        assert other.mean == pytest.approx(expected.mean, abs=1e-6)
+        assert other.log_evidence == pytest.approx(expected.log_evidence, abs=1e-8)
+
+
+def test_a_drift_of_nearly_nothing_is_one_common_level():
+    """N(0, 1) for all: of a level no game tells, so that only that much is added."""
+    given = PLAY | CAREER | {"draw_margin": 110.0}
+    for solver in (EXACT, JOINT):
+        (_, plain), (_, moved) = (fit_rows(ROWS, solver=solver, **given, **more) for more in (
+            {}, {"prior_mean_drift": 1e-6}))  # fmt: skip
+        assert moved.log_evidence == pytest.approx(plain.log_evidence, abs=1e-4)
+        assert moved.mean == pytest.approx(plain.mean, abs=0.01)
+
+
+@pytest.mark.parametrize("solver", [EXACT, JOINT])
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_the_gradient_is_that_of_differences(model, solver):
+    module, given = registry.load(model), {**PLAY, **MOVES, "prior_sd": 350.0}
+    timeline, fit = fit_rows(ROWS, model, solver, **given)
+    slopes = module.gradient(timeline, module.Params(**given), fit)
+    for key in ("prior_mean_drift", "prior_sd", "tau", "growth", "early"):
+        step = 1e-3 * given[key]
+        ends = [
+            fit_rows(ROWS, model, solver, **given | {key: given[key] + sign * step})[1].log_evidence
+            for sign in (1, -1)
+        ]
+        assert slopes[key] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-4, abs=1e-8), key
+
+
+def test_without_growth_it_is_refused_with_a_hint():
+    with pytest.raises(ConfigError, match="prior_mean_drift: without growth") as caught:
+        configure(prior_mean_drift=15.0)
+    assert "points" in (caught.value.hint or "")
+    configure(prior_mean_drift=15.0, growth=300.0)
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_design(data):
+    """Made independently of this code."""
+    timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz"))
+    params = ttt.Params(growth=200.0, decline=10.0, early=3.0, prior_mean_drift=15.0)
+    fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised"))
+    assert fit.log_evidence == pytest.approx(-19312.0084, abs=0.002)
+    found = skills(timeline, fit)
+    assert found["Morphy, Paul", 1858][0] == pytest.approx(2149.2092, abs=0.01)
+    assert found["Lasker, Emanuel", 1896][0] == pytest.approx(1927.6342, abs=0.01)
+    place = fit.newcomers.year.tolist().index(1900)
+    assert fit.newcomers.mean[place] == pytest.approx(51.9435, abs=0.01)
+    assert fit.newcomers.sd[place] == pytest.approx(33.3137, abs=0.001)
