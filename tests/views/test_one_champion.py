@@ -21,13 +21,12 @@ from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.charts.figure import make_figure
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.top import ranking
-from ttt_cli.views.report.page import report_data
+from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 from ttt_cli.views.report.templates import script as code
 
 pytestmark = pytest.mark.slow
 
 NODE = shutil.which("node")
-SCRIPTS = ("fold.js", "data.js")
 ASKED: tuple[dict[str, Any], ...] = (
     {},
     {"min_games": 5, "active": 0.0},
@@ -68,7 +67,7 @@ def on_the_page(run: Run, limits: dict[str, Any], folder: Path) -> dict[str, dic
     data = json.dumps(report_data(run, eligible(run, **limits)))
     page = f"const document = {{ getElementById: () => ({{ textContent: {json.dumps(data)} }}) }};\n"
     script = folder / "leaders.js"
-    script.write_text(page + code(SCRIPTS) + LEADERS, encoding="utf-8")
+    script.write_text(page + code(DATA_SCRIPTS) + LEADERS, encoding="utf-8")
     done = subprocess.run([NODE, script], capture_output=True, text=True, encoding="utf-8", check=True)
     return {key: dict(pairs) for key, pairs in json.loads(done.stdout).items()}
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
 from ttt_cli.runs.run import memory_run
-from ttt_cli.views.report.page import report_data
+from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
 from ttt_cli.views.report.templates import script
 
 ROWS = [
@@ -37,7 +37,7 @@ console.log(JSON.stringify(Object.fromEntries(players.map((player) => {{
 def test_the_page_goes_on_after_the_last_game_as_the_run_does(model: str, given: dict[str, float]) -> None:
     timeline, fit = fit_rows(ROWS, model, **given)
     run = memory_run(make_games(ROWS), timeline, fit, CONFIG)
-    asked = ASK.format(data=json.dumps(report_data(run)), script=script(("fold.js", "data.js")))
+    asked = ASK.format(data=json.dumps(report_data(run)), script=script(DATA_SCRIPTS))
     told = subprocess.run(["node", "-"], input=asked, capture_output=True, text=True, check=True)
     found = json.loads(told.stdout)
     rows = run.query("SELECT player, mean, sd FROM skills_within(1890, 1890, NULL)")[1]

@@ -14,8 +14,9 @@ from ttt_cli.views.report.players import BUDGET, Carried, carried_players
 from ttt_cli.views.report.templates import asset, filled, script
 from ttt_cli.views.run import scale_note
 
+DATA_SCRIPTS: Final = ("fold.js", "periods.js", "data.js")
 _SCRIPTS: Final = (
-    "fold.js", "data.js", "element.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js",
+    *DATA_SCRIPTS, "element.js", "dom.js", "table.js", "combobox.js", "axes.js", "curves.js", "hover.js",
     "ranking.js", "surface.js", "downloads.js", "main.js",
 )  # fmt: skip
 

@@ -102,6 +102,7 @@ function redraw() {
   drawChips();
   drawCurves();
   if (byId("curves-table").closest("details").open) listCurves();
+  document.dispatchEvent(new Event("redrawn"));
 }
 
 function choose(player, told = true) {

@@ -1,6 +1,3 @@
-const D = JSON.parse(document.getElementById("data").textContent);
-const T = D.labels.length;
-
 const players = D.players.map(([name, games, wins, draws, losses, opponents, rates, start, offsets, mean, sd, played, margin], id) => {
   const first = start - D.base;
   const at = mean.map((_, i) => first + (offsets ? offsets[i] : i));
@@ -9,21 +6,6 @@ const players = D.players.map(([name, games, wins, draws, losses, opponents, rat
   const years = [D.labels[first], D.labels[at.at(-1)]].join("–");
   return { id, name, years, folded: fold(name), games, wins, draws, losses, opponents, rates: [rates].flat(), at, mean, sd, played, latest, margin: margin || null };
 });
-
-/** The row of a player's history that holds in period t, -1 outside the first to the last. */
-function rowAt(player, t) {
-  const { at } = player;
-  if (t < at[0] || t > at[at.length - 1]) return -1;
-  let low = 0;
-  let high = at.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (at[middle] <= t) low = middle; else high = middle - 1;
-  }
-  return low;
-}
-
-const yearOf = (t) => D.years[0] + t * D.years[1];
 
 const [MOST, PRIOR_SD, PRIOR_MEAN, DECLINE, GROWTH_PERIODS, EARLY_PERIODS] = D.later;
 

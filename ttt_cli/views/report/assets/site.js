@@ -1,3 +1,4 @@
+"use strict";
 const UP = document.body.dataset.up;
 const loaded = new Map();
 
@@ -65,10 +66,12 @@ function startSorting(table) {
 document.querySelectorAll("table:not(.cross)").forEach(startSorting);
 
 /** What is wider than the page may be moved by keys, too. */
-for (const box of document.querySelectorAll(".scroll")) {
-  if (box.scrollWidth <= box.clientWidth) continue;
-  const name = box.querySelector("table").id.replace("-table", "").replaceAll("-", " ");
-  for (const [key, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": name })) box.setAttribute(key, value);
+function reachable(box, label) {
+  if (box.scrollWidth <= box.clientWidth) return;
+  for (const [key, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": label })) box.setAttribute(key, value);
+}
+for (const box of document.querySelectorAll(".scroll:has(table)")) {
+  reachable(box, box.querySelector("table").id.replace("-table", "").replaceAll("-", " "));
 }
 
 /** Players by number: name, address of the page or null, years, games. */
@@ -81,6 +84,8 @@ async function people() {
   return everybody;
 }
 
+const pages = async (text) => matches(text, (await people()).filter((one) => one.slug));
+
 startSearch();
 
 function startSearch() {
@@ -92,6 +97,5 @@ function startSearch() {
     }),
     element("ul", { id: "find-options", role: "listbox", "aria-label": "Players", hidden: "" }));
   document.querySelector("header nav").append(box);
-  const pages = async (text) => matches(text, (await people()).filter((one) => one.slug));
   startCombobox(byId("find"), byId("find-options"), (player) => { location.href = `${UP}players/${player.slug}.html`; }, pages);
 }

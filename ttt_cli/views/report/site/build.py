@@ -9,6 +9,7 @@ from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
+from ttt_cli.views.report.site.compare import compare_page, history_scripts
 from ttt_cli.views.report.site.data import names_script
 from ttt_cli.views.report.site.event import event_pages
 from ttt_cli.views.report.site.folder import new_folder
@@ -19,6 +20,9 @@ from ttt_cli.views.report.templates import asset, script
 
 MOST: Final = 30_000  # players with pages of their own, and events
 _SCRIPTS: Final = ("element.js", "fold.js", "combobox.js", "site.js")
+
+
+_COMPARE: Final = ("periods.js", "dom.js", "table.js", "axes.js", "curves.js", "hover.js", "compare.js")
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,11 @@ def write_site(
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
     yield "site.css", asset("style.css") + asset("site.css")
-    yield "site.js", f'(() => {{\n"use strict";\n{script(_SCRIPTS)}\n}})();\n'
+    yield "site.js", script(_SCRIPTS)
     yield "data/names.js", names_script(book)
+    yield "compare.js", script(_COMPARE)
+    yield "compare.html", compare_page(book)
+    yield from history_scripts(book)
     yield "index.html", front_page(book)
     yield "years.html", year_list(book)
     yield from player_lists(book)

@@ -13,7 +13,7 @@ _OTHER: Final = re.compile("[^a-z0-9]+")
 
 def names_script(book: Book) -> str:
     """Every player by number: name, first and last year, games, slug (null without a page; 0: as the name says)."""
-    return _handed_over(
+    return handed_over(
         "names", [[one.name, one.first, one.last, short(one.games), _slug(one)] for one in book.people]
     )
 
@@ -23,5 +23,6 @@ def _slug(one: Person) -> str | int | None:
     return 0 if plain else one.slug
 
 
-def _handed_over(name: str, data: Any) -> str:
+def handed_over(name: str, data: Any) -> str:
+    """A script that gives a value to the page that asked for it."""
     return f'take["{name}"]({embedded(data)});\n'

@@ -96,8 +96,9 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
         column[span].tolist() for column in (years.year, years.mean, years.sd, years.games)
     )
     one = book.people[player]
+    compare = turn(link(f"../compare.html#p={one.slug}", "compare with others"))
     if len(year) == 1 and year[0] not in book.rankings:
-        return []
+        return [compare]
     keys, count, *_, scored, expected = side.sums(side.year)
     by_year = {key: (n, s, e) for key, n, s, e in zip(keys.tolist(), count, scored, expected, strict=True)}
     rows = []
@@ -109,6 +110,7 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
         rows.append(row(link(f"../years/{at}.html", str(at)), str(rank or ""), skill(m, s), *told))
     return [
         career(one.name, axis_title(book.run.scale.unit), year, mean, sd, games),
+        compare,
         section("Years", table("years", ("year", "#rank", "#skill", "#games", "#points", "#expected"), rows)),
     ]
 
