@@ -22,6 +22,7 @@ from ttt_cli.views.charts.figure import make_figure
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.top import ranking
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
+from ttt_cli.views.report.site.people import people, rankings
 from ttt_cli.views.report.templates import script as code
 
 pytestmark = pytest.mark.slow
@@ -87,6 +88,9 @@ def test_every_view_names_the_same_number_one(
     text = json.dumps(make_figure(run, "top", limits=asked).spec)
     drawn = re.findall(r'"period": "(\d+)", "value": [\d.]+, "of": "number one", "player": "([^"]+)"', text)
     assert dict(drawn) == found
+    everybody = people(run)
+    of_site, _ = rankings(run, asked, everybody)
+    assert {str(year): everybody[one.id[0]].name for year, one in of_site.items()} == found
     if NODE:
         assert on_the_page(run, limits, tmp_path) == {"firsts": found, "reigning": found}
 

@@ -7,7 +7,20 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-_OPTIONAL = {"tr", "td", "th", "thead", "tbody", "li", "p", "html", "body", "meta", "link"}  # may stay open
+_OPTIONAL = {
+    "tr",
+    "td",
+    "th",
+    "thead",
+    "tbody",
+    "li",
+    "p",
+    "html",
+    "body",
+    "meta",
+    "link",
+    "input",
+}  # may stay open
 
 
 @dataclass

@@ -11,7 +11,7 @@ from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, all_pages, broken
 from ttt_cli.errors import RunError
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import leaders
+from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.report.site import build
 from ttt_cli.views.report.site.build import write_site
 from ttt_cli.views.report.site.year import moved
@@ -40,7 +40,7 @@ def test_nothing_is_fetched_from_anywhere(site: Path) -> None:
 def test_a_players_page_has_every_game_with_what_was_expected(site: Path) -> None:
     page = Page(site / "players" / "morphy-paul.html")
     head, *rows = page.tables["games"]
-    assert head == ["date", "", "opponent", "result", "expected", "event"]
+    assert head == ["date", "colour", "opponent", "result", "expected", "event"]
     assert [row[:4] for row in rows] == [
         ["1857", "W", "Paulsen, Louis", "1"],
         ["1857", "B", "Paulsen, Louis", "½"],
@@ -114,6 +114,12 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
     write_site(run, tmp_path / "s", limits)
     told = {row[0]: row[1] for row in Page(tmp_path / "s" / "years.html").tables["years"][1:] if row[1]}
     assert told == {one.period: one.player for one in leaders(run, limits)}
+    rows = Page(tmp_path / "s" / "index.html").tables["number-ones"][1:]
+    wanted = [
+        [first, last, player, str(years), f"{p:.2f}", f"{least:.2f}", f"{mean:.0f} ± {sd:.0f}", at]
+        for first, last, player, years, p, mean, sd, at, least in reign_rows(run, limits).rows
+    ]
+    assert rows == wanted
 
 
 def test_equal_runs_give_equal_bytes(site: Path, tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ from ttt_cli.views.report.site.slugs import slugs
 
 @dataclass(frozen=True)
 class Book:
-    """What is in a site: `title` stands on every page, players are called by their numbers in the run's names."""
+    """What is in a site: `title` stands on every page, players are called by their numbers in the run's names.
+
+    `remark` says how probabilities of being the strongest were found.
+    """
 
     run: Run
     limits: Eligible
@@ -26,6 +29,7 @@ class Book:
     people: list[Person]
     years: Years
     rankings: dict[int, Ranking]
+    remark: str
     played: Played
     events: Events
 
@@ -125,13 +129,15 @@ def open_book(run: Run, limits: Eligible, title: str, most: int) -> Book:
     chosen = set(ahead)
     with_pages = [replace(one, slug=named[at]) if at in chosen else one for at, one in enumerate(everybody)]
     played = played_games(run)
+    ranked, remark = rankings(run, limits, everybody)
     return Book(
         run=run,
         limits=limits,
         title=title,
         people=with_pages,
         years=histories(run),
-        rankings=rankings(run, limits),
+        rankings=ranked,
+        remark=remark,
         played=played,
         events=find_events(run, played, most),
     )

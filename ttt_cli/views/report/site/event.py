@@ -22,6 +22,7 @@ from ttt_cli.views.report.site.markup import (
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
 _FIRST_GAMES: Final = 700
+_COMPLETE: Final = 0.7  # of all pairs have met where everybody was to meet everybody
 _HALVES: Final = ("0", "½", "1")
 _TEN: Final = 10
 
@@ -81,20 +82,21 @@ def _skills(book: Book, at: int) -> Iterator[tuple[int, float]]:
 
 
 def _crosstable(book: Book, at: int, games: list[int]) -> list[str]:
-    """The cells of each player's row, results in the order of games; empty where some did not meet."""
+    """The cells of each player's row, results in the order of games; nothing where many did not meet."""
     played, events = book.played, book.events
     order = events.player[slice(*events.entry_starts[at : at + 2].tolist())].tolist()
-    if len(order) > _MOST_ACROSS or len(games) < len(order) * (len(order) - 1) / 2:
+    pairs = len(order) * (len(order) - 1)
+    if len(order) > _MOST_ACROSS or len(games) < _COMPLETE * pairs / 2:
         return []
     met: dict[tuple[int, int], list[str]] = {}
     for game in sorted(games, key=lambda game: _order(book, game)):
         white, black, outcome = int(played.white[game]), int(played.black[game]), int(played.outcome[game])
         met.setdefault((white, black), []).append(_HALVES[outcome])
         met.setdefault((black, white), []).append(_HALVES[2 - outcome])
-    if len(met) < len(order) * (len(order) - 1):
+    if len(met) < _COMPLETE * pairs:
         return []
     return [
-        "".join("<td>·" if one == other else f"<td>{_results(met[one, other])}" for other in order)
+        "".join("<td>·" if one == other else f"<td>{_results(met.get((one, other), []))}" for other in order)
         for one in order
     ]
 

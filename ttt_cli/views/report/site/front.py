@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import reign_rows
+from ttt_cli.views.rankings.leaders import Leader, reigns
 from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.facts import summary_cards
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.markup import (
+    chance,
     link,
     note,
     number,
@@ -17,6 +18,7 @@ from ttt_cli.views.report.site.markup import (
     points,
     row,
     section,
+    skill,
     table,
     text,
 )  # fmt: skip
@@ -32,7 +34,6 @@ GREATEST: Final[tuple[tuple[str, Callable[[Run, Eligible, int], Rows]], ...]] = 
 )
 _HEADS: Final = {
     "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "p_best": "#p best", "period": "in",
-    "first": "from", "last": "to", "peak_period": "highest in", "least_p_best": "#least p best",
 }  # fmt: skip
 
 
@@ -40,11 +41,7 @@ def front_page(book: Book) -> str:
     """Who was number one when, the greatest, and where to go on."""
     run = book.run
     notes = [f'<p class="note">{text(line)}</p>' for line in _warnings(run)]
-    ones = (
-        section("Number ones", _table(book, "number ones", reign_rows(run, book.limits)))
-        if book.rankings
-        else ""
-    )
+    ones = section("Number ones", _number_ones(book)) if book.rankings else ""
     greatest = [section(head, _table(book, head, ask(run, book.limits, _SHOWN))) for head, ask in GREATEST]
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return page(
@@ -52,6 +49,30 @@ def front_page(book: Book) -> str:
         section("Years", f'<ul class="years">{years}</ul>'),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
     )  # fmt: skip
+
+
+def _number_ones(book: Book) -> str:
+    """Every reign: mean and least probability of being the strongest over its years, skill in the best of them."""
+    rows = []
+    for reign in reigns([_leader(book, year) for year in sorted(book.rankings)]):
+        best = max(reign, key=lambda one: one.mean)
+        p = [one.p_best for one in reign if one.p_best is not None]
+        chances = (chance(sum(p) / len(p)), chance(min(p))) if p else ()
+        who = book.root_links[book.number[best.player]], str(len(reign))
+        when = link(f"years/{best.period}.html", best.period)
+        rows.append(row(reign[0].period, reign[-1].period, *who, *chances, skill(best.mean, best.sd), when))
+    known = ["#p best", "#least"] if book.remark else []
+    limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
+    told = filter(None, (limits, book.limits.left_out(book.run), book.remark))
+    heads = ("from", "to", "player", "#years", *known, "#highest skill", "in")
+    return table("number ones", heads, rows) + "".join(map(note, told))
+
+
+def _leader(book: Book, year: int) -> Leader:
+    one = book.rankings[year]
+    mean, sd, games = (column[0].item() for column in (one.mean, one.sd, one.games))
+    p_best = one.best[0] if one.best else None
+    return Leader(year, str(year), book.people[one.id[0]].name, mean, sd, games, p_best, len(one.id))
 
 
 def _warnings(run: Run) -> list[str]:

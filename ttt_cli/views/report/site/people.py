@@ -1,6 +1,7 @@
 """The players of a run as a site shows them: records, histories by year, ranks."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -8,8 +9,9 @@ import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings.contention import best_probabilities
 from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.strongest import NAMED, contest, settled
+from ttt_cli.views.rankings.top import SEED
 
 _PLAYERS: Final = """
 SELECT player, folded, games, wins, draws, losses, opponents, CAST(substr("first", 1, 4) AS INTEGER) AS "first",
@@ -23,7 +25,7 @@ SELECT id, CAST(substr(period, 1, 4) AS INTEGER) AS year, arg_max(mean, period_n
 FROM skills JOIN names USING (player) GROUP BY id, year ORDER BY id, year
 """
 _RANKED: Final = """
-SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year, id, mean, sd, games
+SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year, period_number, id, mean, sd, games
 FROM ({rows}) ranked JOIN names USING (player)
 WHERE period_number IN (SELECT max(period_number) FROM periods GROUP BY substr(period, 1, 4))
 ORDER BY period_number, mean DESC, player
@@ -76,22 +78,17 @@ class Years:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Who was eligible in a year, by descending mean: arrays of shape (players,); `best` of the first `CHANCES`."""
+    """Who was eligible in the last period of a year, its `number`, by descending mean: arrays of shape (players,).
 
-    year: int
+    `best`: the probabilities of being the strongest, of the first `CHANCES`; empty in a system without sds.
+    """
+
+    number: int
     id: Ids
     mean: Array
     sd: Array
     games: Array
-
-    @cached_property
-    def best(self) -> list[float]:
-        """The probabilities of being the strongest, of the first few; empty in a system without sds."""
-        if np.isnan(self.sd).any():
-            return []
-        chosen = np.arange(min(CHANCES, len(self.id)))
-        found: list[float] = best_probabilities(self.mean, self.sd, chosen).tolist()
-        return found
+    best: tuple[float, ...] = ()
 
     @cached_property
     def rank(self) -> dict[int, int]:
@@ -109,14 +106,25 @@ def histories(run: Run) -> Years:
     return Years(**run.arrays(_SKILLS))
 
 
-def rankings(run: Run, limits: Eligible) -> dict[int, Ranking]:
-    """The ranking of every year in which anybody is eligible, as at its last period."""
+def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[dict[int, Ranking], str]:
+    """The ranking of every year in which anybody is eligible, and how the probabilities were found."""
     rows, values = limits.always(run)
     found = run.arrays(_RANKED.format(rows=rows), values)
-    year = found.pop("year")
+    year, number = found.pop("year"), found.pop("period_number")
     years, start = np.unique(year, return_index=True)
     end = [*start[1:].tolist(), len(year)]
-    parts: dict[int, Any] = {}
+    parts: dict[int, Ranking] = {}
     for one, low, high in zip(years.tolist(), start.tolist(), end, strict=True):
-        parts[one] = Ranking(one, **{name: column[low:high] for name, column in found.items()})
-    return parts
+        columns: dict[str, Any] = {name: column[low:high] for name, column in found.items()}
+        parts[one] = Ranking(int(number[low]), **columns)
+    if np.isnan(found["sd"]).any() or not parts:
+        return parts, ""
+    contests = [
+        contest(one.number, [everybody[at].name for at in one.id[:NAMED]], one.mean, one.sd, CHANCES)
+        for one in parts.values()
+    ]
+    decided, remark = settled(run, contests, SEED)
+    return {
+        at: replace(one, best=tuple(decision.p[:CHANCES].tolist()))
+        for (at, one), decision in zip(parts.items(), decided, strict=True)
+    }, remark

@@ -32,7 +32,7 @@ _FIRST_GAMES: Final = 500
 _MOST_OPPONENTS: Final = 300
 _BEST_WINS: Final = 10
 _FEW: Final = 3  # games that are all there is to say
-_HEADS: Final = ("date", "", "opponent", "#result", "#expected", "event")
+_HEADS: Final = ("date", "colour", "opponent", "#result", "#expected", "event")
 
 
 class Side:
@@ -176,7 +176,7 @@ def _best_wins(book: Book, side: Side) -> str:
         )
         for at in best
     ]  # fmt: skip
-    return table("best wins", ("date", "", "opponent", "#chance to win", "event"), rows) if rows else ""
+    return table("best wins", ("date", "colour", "opponent", "#chance to win", "event"), rows) if rows else ""
 
 
 def _game_rows(book: Book, side: Side) -> Iterator[str]:

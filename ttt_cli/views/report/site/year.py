@@ -59,7 +59,7 @@ def _ranking(book: Book, year: int) -> str:
     for at, (player, mean, sd, games) in enumerate(
         zip(*(c[:_RANKED].tolist() for c in columns), strict=True)
     ):
-        p_best = (chance(best[at]),) if best and at < len(best) else ("",) if best else ()
+        p_best = () if not best else (chance(best[at]) if at < len(best) else "",)
         move = moved(
             at + 1, earlier.rank.get(player) if earlier else None, new=book.people[player].first == year
         )
@@ -75,7 +75,8 @@ def _ranking(book: Book, year: int) -> str:
         )
     heads = ("#rank", "#move", "player", "#skill", *(["#p best"] if best else []), "#games")
     more = len(ranking.id) - len(rows)
-    return table("ranking", heads, rows) + (note(f"and {more:,} more") if more else "")
+    told = [f"and {more:,} more"] if more else []
+    return table("ranking", heads, rows) + "".join(map(note, [*told, *([book.remark] if best else [])]))
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:

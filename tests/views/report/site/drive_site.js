@@ -1,0 +1,35 @@
+// Run inside pages by test_browser.py: uses them as a reader would, and writes down what happened.
+const $ = (id) => document.getElementById(id);
+const set = (node, value) => { node.value = value; node.dispatchEvent(new Event("input", { bubbles: true })); };
+const column = (id, at) => [...$(id).tBodies[0].rows].map((row) => row.cells[at]?.textContent.trim() ?? "");
+const soon = () => new Promise((resolve) => setTimeout(resolve, 200));
+const offered = async (id, text) => { set($(id), text); await soon(); return [...$(`${id}-options`).children].map((node) => node.textContent); };
+const told = {};
+(async () => {
+  await soon();
+  told.found = await offered("find", "pualsen");
+  told.nobody = await offered("find", "qqqq");
+  if ($("opponents-table")) {
+    const head = $("games-table").tHead.rows[0].cells;
+    head[3].querySelector("button").click();
+    told.first = column("games-table", 3);
+    told.events = column("games-table", 5);
+    head[3].querySelector("button").click();
+    told.second = column("games-table", 3);
+    told.sorted = head[3].getAttribute("aria-sort");
+  }
+  if ($("versus-table")) {
+    await soon();
+    told.curves = [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
+    told.cells = [...$("versus-table").querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("select")?.value ?? cell.textContent));
+    const chooser = $("versus-table").querySelector("select");
+    chooser.value = chooser.options[chooser.options.length - 1].value;
+    chooser.dispatchEvent(new Event("change"));
+    told.more = await offered("player", "kolisch");
+  }
+  told.address = location.hash;
+  told.errors = errors;
+  told.requests = performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => !/^(file|data):/.test(name));
+  const out = document.createElement("pre"); out.id = "told"; out.textContent = JSON.stringify(told);
+  document.body.append(out);
+})();

@@ -1,0 +1,140 @@
+"""Sites in a real browser, from a disk: search, sorting, comparison, addresses; and names that are markup or script."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.views.report.site.conftest import TOLD, run_of
+from tests.views.test_hostile_names import BROWSER, NAMES, OPTIONS
+from ttt_cli.views.players.probability import colour_blind, stronger
+from ttt_cli.views.report.site.build import write_site
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(BROWSER is None, reason="no chromium here"),
+]
+
+WATCH = """window.errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+addEventListener("unhandledrejection", (event) => errors.push(String(event.reason)));
+addEventListener("securitypolicyviolation", (event) => errors.push(`blocked ${event.blockedURI}`));
+for (const level of ["error", "warn"]) console[level] = (...words) => errors.push(words.join(" "));
+"""
+
+
+def shown(address: str, folder: Path) -> str:
+    """What a page became in the browser."""
+    assert BROWSER
+    command = [BROWSER, *OPTIONS, f"--user-data-dir={folder / 'profile'}", address]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def driven(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same site with scripts that use its pages."""
+    place = tmp_path_factory.mktemp("driven") / "site"
+    shutil.copytree(site, place)
+    (place / "watch.js").write_text(WATCH, encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("drive_site.js"), place)
+    for page in place.rglob("*.html"):
+        up = "../" if page.parent != place else ""
+        text = page.read_text(encoding="utf-8").replace(
+            "<title>", f"<script src={up}watch.js></script><title>", 1
+        )
+        page.write_text(f"{text}<script src={up}drive_site.js defer></script>\n", encoding="utf-8")
+    return place
+
+
+def told(driven: Path, page: str, folder: Path) -> dict[str, Any]:
+    path, _, state = page.partition("#")
+    dom = shown(f"{(driven / path).as_uri()}{f'#{state}' if state else ''}", folder)
+    text = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
+    assert text, dom[-2000:]
+    found: dict[str, Any] = json.loads(unescape(text))
+    return found
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "index.html",
+        "players.html",
+        "years.html",
+        "events.html",
+        "years/1861.html",
+        "events/1861-london-eng.html",
+    ],
+)
+def test_pages_make_no_error_and_no_request(page: str, driven: Path, tmp_path: Path) -> None:
+    found = told(driven, page, tmp_path)
+    assert (found["errors"], found["requests"]) == ([], [])
+    assert found["found"] == ["Paulsen, Louis 5 games, 1857–1861"]
+    assert found["nobody"] == ["Nobody here is called so."]
+
+
+def test_tables_are_sorted_and_the_address_keeps_it(site: Path, driven: Path, tmp_path: Path) -> None:
+    page = "players/morphy-paul.html"
+    found = told(driven, page, tmp_path)
+    assert found["errors"] == []
+    assert found["first"] == ["1", "1", "1", "½", "0"]
+    assert sorted(found["events"]) == ["New York USA"] * 2 + ["Paris m"] * 3
+    assert found["second"] == ["0", "½", "1", "1", "1"]
+    assert (found["sorted"], found["address"]) == ("ascending", "#sort=games-table.3.up")
+    again = shown(f"{(site / page).as_uri()}#sort=games-table.3.down", tmp_path)
+    assert 'aria-sort="descending"' in again
+
+
+def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp_path: Path) -> None:
+    found = told(driven, "compare.html#p=morphy-paul:1857,anderssen-adolf", tmp_path)
+    assert (found["errors"], found["requests"]) == ([], [])
+    assert found["curves"] == ["Morphy, Paul", "Anderssen, Adolf"]
+    run = run_of(TOLD)
+    columns, rows = run.query(
+        "SELECT * FROM skills WHERE player IN ('Morphy, Paul', 'Anderssen, Adolf') AND games > 0"
+    )
+    skills = [dict(zip(columns, row, strict=True)) for row in rows]
+    morphy = next(row for row in skills if row["player"] == "Morphy, Paul" and row["period"] == "1857")
+    anderssen = max(
+        (row for row in skills if row["player"] == "Anderssen, Adolf"), key=lambda row: row["mean"]
+    )
+    either = colour_blind(run.meta.model, run.meta.params, morphy, anderssen)
+    assert found["cells"][0][2:] == [
+        f"{morphy['mean']:.0f} ± 50",
+        "·",
+        f"{either.expected:.2f}, stronger {stronger(morphy, anderssen):.2f}; +2 =0 −1",
+    ]
+    assert found["cells"][1][3].endswith("; +1 =0 −2")
+    assert found["address"] == "#p=morphy-paul%3A1858%2Canderssen-adolf%3A1861"
+    assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
+
+
+def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path) -> None:
+    told_ = [
+        (str(1850 + year), white, black, result, NAMES[at], NAMES[-1 - at], NAMES[at])
+        for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))
+        for at, (white, black) in enumerate(zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True))
+    ]
+    place = tmp_path / "site"
+    write_site(run_of(told_), place, title=NAMES[0])
+    pages = [
+        *("index.html", "players.html", "events.html", "years.html", "compare.html"),
+        "years/1851.html",
+        *(f"players/{path.name}" for path in sorted((place / "players").iterdir())[:3]),
+        *(f"events/{path.name}" for path in sorted((place / "events").iterdir())[:3]),
+    ]
+    slugs = ",".join(path.stem for path in sorted((place / "players").iterdir())[:4])
+    for page in [*pages, f"compare.html#p={slugs}"]:
+        dom = shown(f"{place.as_uri()}/{page}", tmp_path)
+        assert "data-obeyed" not in dom[: dom.index("<head")]
+        rendered = dom[dom.index("<body") :].replace("&lt;", "")
+        assert not [mark for mark in ("<img", "<svg onload", "onerror=x", "<textarea") if mark in rendered], (
+            page
+        )
+        assert "</script><script>window" in unescape(dom), page
