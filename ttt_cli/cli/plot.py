@@ -9,7 +9,18 @@ from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
 
-KINDS = ("skills", "difference", "games", "evidence", "top", "calibration", "draws", "newcomers", "career")
+KINDS = (
+    "skills",
+    "difference",
+    "leaders",
+    "games",
+    "evidence",
+    "top",
+    "calibration",
+    "draws",
+    "newcomers",
+    "career",
+)
 
 
 @click.command("plot")
@@ -19,9 +30,9 @@ KINDS = ("skills", "difference", "games", "evidence", "top", "calibration", "dra
     type=click.Choice(KINDS),
     default="skills",
     show_default=True,
-    help="Skill curves; the lead of one player over another; games per year; the stored evidence grid; the mean of the "
-    "top through time; whether what was predicted came true; draw margins and newcomers' mean that move "
-    "with the year; what skills do by themselves after the debut.",
+    help="Skill curves; the lead of one player over another; the number ones; games per year; the stored evidence "
+    "grid; the mean of the top through time; whether what was predicted came true; draw margins and newcomers' mean "
+    "that move with the year; what skills do by themselves after the debut.",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(

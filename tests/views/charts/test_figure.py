@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.handmade import put_small_run
@@ -15,6 +16,7 @@ from ttt_cli.views.charts.figure import KINDS, make_figure
 from ttt_cli.views.charts.save import FORMATS, render
 from ttt_cli.views.charts.style import COLOURS, colour, shape
 from ttt_cli.views.charts.surface import step_of
+from ttt_cli.views.rankings.eligible import Eligible
 
 
 @pytest.fixture
@@ -158,6 +160,45 @@ def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> No
         make_figure(run, "difference", ["morphy", "lasker"])
 
 
+def test_number_ones_are_as_high_as_they_are_certain() -> None:
+    """Against shares of samples of everybody's skills in a year; who may be it instead hangs beneath."""
+    rows = [(1900, "a", "b", k % 3) for k in range(12)] + [(1900, "b", "c", 2), (1902, "c", "d", 1)]
+    _, run = run_of(rows=[*rows, (1903, "d", "b", 2), (1903, "e", "f", 1, 9.0)])
+    spec = make_figure(run, "leaders", limits=Eligible()).spec
+    (bars,) = layers(spec, "rect")
+    above, beneath = ([bar for bar in bars["values"] if (bar["high"] > 0.0) is up] for up in (True, False))
+    assert [bar["period"] for bar in above] == ["1900", "1901", "1902", "1903"]
+    assert {bar["end"] - bar["year"] for bar in bars["values"]} == {1.0}
+    challengers = 0
+    for one in above:
+        year = one["period"]
+        sql = "SELECT player, mean FROM skills_within(NULL, NULL, NULL) WHERE period = ? ORDER BY mean DESC"
+        names = [player for player, _ in run.query(sql, [year])[1]]
+        drawn = run.samples(100_000, 9, [(name, year) for name in names]).to_numpy()
+        share = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
+        assert (one["player"], one["low"]) == (names[0], 0.0)
+        assert one["high"] == pytest.approx(share[0], abs=0.012)
+        edge = 0.0
+        for bar in [bar for bar in beneath if bar["period"] == year]:
+            assert bar["high"] == edge
+            assert edge - bar["low"] == pytest.approx(share[names.index(bar["player"])], abs=0.012)
+            assert edge - bar["low"] >= 0.2
+            edge, challengers = bar["low"], challengers + 1
+        assert (
+            sum(share[1:] > 0.212) <= sum(bar["period"] == year for bar in beneath) <= sum(share[1:] > 0.188)
+        )
+    assert challengers
+    *_, names = layers(spec, "text")
+    assert {row["text"] for row in names["values"]} <= {bar["player"] for bar in above}
+    assert "by joint skills" in json.dumps(spec["title"])
+
+
+def test_number_ones_without_sds_are_of_one_height() -> None:
+    _, run = run_of("elo")
+    (bars,) = layers(make_figure(run, "leaders", limits=Eligible()).spec, "rect")
+    assert {(bar["low"], bar["high"]) for bar in bars["values"]} == {(0.0, 1.0)}
+
+
 def test_games_per_year_add_up(run: Run) -> None:
     (bars,) = layers(make_figure(run, "games").spec, "bar")
     assert {row["year"]: row["games"] for row in bars["values"]} == {1857: 2, 1858: 3, 1861: 1, 1862: 1}
@@ -228,6 +269,7 @@ def test_kinds_have_all_a_figure(run: Run) -> None:
     assert KINDS == (
         "skills",
         "difference",
+        "leaders",
         "games",
         "evidence",
         "top",
@@ -238,7 +280,7 @@ def test_kinds_have_all_a_figure(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["skills", "games", "top"])
+@pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top"])
 def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
     import altair
 

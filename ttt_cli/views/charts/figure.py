@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 KINDS: Final = (
     "skills",
     "difference",
+    "leaders",
     "games",
     "evidence",
     "top",
@@ -79,9 +80,12 @@ def make_figure(
 def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.LayerChart:
     from ttt_cli.views.charts.counts import games_chart, top_chart
     from ttt_cli.views.charts.curves import curve_chart
+    from ttt_cli.views.charts.leaders import leaders_chart
     from ttt_cli.views.charts.surface import surface_chart
 
     match kind:
+        case "leaders":
+            return leaders_chart(run, limits or eligible(run))
         case "games":
             return games_chart(run)
         case "evidence":

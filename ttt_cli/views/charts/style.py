@@ -42,7 +42,9 @@ def chart_of(records: Sequence[Mapping[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=list(records)))
 
 
-def finish(layers: Sequence[alt.Chart], title: str, subtitle: str, *, height: int = HEIGHT) -> alt.LayerChart:
+def finish(
+    layers: Sequence[alt.Chart], title: str, subtitle: str | list[str], *, height: int = HEIGHT
+) -> alt.LayerChart:
     """Layers as one figure with its size, its title and the common look."""
     import altair as alt
 

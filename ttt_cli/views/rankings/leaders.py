@@ -55,11 +55,11 @@ class Leader:
 
 def leaders(run: Run, limits: Eligible, seed: int = SEED) -> list[Leader]:
     """The leader of every period in which anybody is eligible. Raises LookupFailed when there is none."""
-    return _leaders(run, limits, seed)[0]
+    return leaders_and_remarks(run, limits, seed)[0]
 
 
-def _leaders(run: Run, limits: Eligible, seed: int) -> tuple[list[Leader], tuple[str, ...]]:
-    """And a line on how `p_best` was found where it is known."""
+def leaders_and_remarks(run: Run, limits: Eligible, seed: int = SEED) -> tuple[list[Leader], tuple[str, ...]]:
+    """As `leaders`, and lines on how `p_best` and `sd_dominance` were found where they are known."""
     fields: list[_Field] = []
     with run:
         periods = [number for (number,) in run.query(_PERIODS)[1]]
@@ -134,7 +134,7 @@ def _decided(run: Run, fields: Sequence[_Field], seed: int) -> tuple[list[Leader
 
 def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     """One row per period: `period,player,mean,sd,games,p_best,field,dominance,sd_dominance`."""
-    found, remark = _leaders(run, limits, seed)
+    found, remark = leaders_and_remarks(run, limits, seed)
     columns = ("period", "player", "mean", "sd", "games", "p_best", "field", "dominance", "sd_dominance")
     rows = [tuple(getattr(one, column) for column in columns) for one in found]
     title = _title(f"The number one of every {run.meta.period}", run, limits, remark)
@@ -148,7 +148,7 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     reign's best period; `p_best` is the mean over its periods.
     """
     rows = []
-    found, remark = _leaders(run, limits, seed)
+    found, remark = leaders_and_remarks(run, limits, seed)
     for reign in reigns(found):
         peak = max(reign, key=lambda one: one.mean)
         chances = [one.p_best for one in reign if one.p_best is not None]
