@@ -39,6 +39,8 @@ def main() -> None:
             "games": ("--kind", "games", "-r", ttt_run),
             "evidence": ("--kind", "evidence", "-r", ttt_run),
             "top": ("--kind", "top", "-r", ttt_run),
+            "leaders": ("--kind", "leaders", "-r", ttt_run),
+            "difference": ("--kind", "difference", "Emanuel Lasker", "Capablanca", "-r", ttt_run),
             "skills-ttt": (*PLAYERS, "-r", ttt_run),
             "skills-ttt-d": (*PLAYERS, "-r", ttt_d_run),
             "comparison": (*PLAYERS[2:], "-r", ttt_run, "--with", ttt_d_run),

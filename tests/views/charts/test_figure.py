@@ -16,7 +16,8 @@ from ttt_cli.views.charts.figure import KINDS, make_figure
 from ttt_cli.views.charts.save import FORMATS, render
 from ttt_cli.views.charts.style import COLOURS, colour, shape
 from ttt_cli.views.charts.surface import step_of
-from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.rankings.leaders import leaders
 
 
 @pytest.fixture
@@ -214,6 +215,14 @@ def test_the_top_is_the_mean_of_the_best(run: Run) -> None:
         )
         assert values["mean of the top 2", period] == pytest.approx(sum(means[:2]) / 2, abs=0.05)
         assert values["number one", period] == pytest.approx(means[0], abs=0.05)
+    (band,) = layers(spec, "area")
+    sds = {one.period: one.sd for one in leaders(run, eligible(run))}
+    for side, sign in (("high", 1.0), ("low", -1.0)):
+        found = {row["period"]: sign * (row[side] - row["value"]) for row in band["values"]}
+        assert found == pytest.approx(sds, abs=0.11)
+    (names,) = layers(spec, "text")
+    assert {row["text"] for row in names["values"]} <= {row["player"].split(",")[0] for row in band["values"]}
+    assert names["values"]
 
 
 def test_a_top_that_nobody_fills_is_an_error(run: Run) -> None:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.views.charts.labels import GAP, HEIGHT, Label, last_year, place, shorten, text_width
+from ttt_cli.views.charts.labels import GAP, HEIGHT, Label, last_year, place, shorten, text_width, upright
 
 FIGURE = 440.0
 LABELS = st.lists(
@@ -51,3 +51,9 @@ def test_long_names_are_cut() -> None:
     assert shorten("x" * 100).endswith("…")
     assert len(shorten("x" * 100)) == 34
     assert shorten("Morphy, Paul") == "Morphy, Paul"
+
+
+def test_names_stand_upright_where_there_is_room_the_longest_spans_first() -> None:
+    spans = [(0.0, 2.0), (2.0, 3.0), (3.0, 3.2), (3.2, 100.0)]
+    assert upright(spans, 0.0, 100.0, 20 * HEIGHT) == {3: 51.6, 0: 2.5}
+    assert set(upright(spans, 0.0, 100.0, 1000 * HEIGHT)) == {0, 1, 2, 3}

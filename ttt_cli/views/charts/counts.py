@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.periods import year_of
 from ttt_cli.views.charts.histories import drawn_when_idle
-from ttt_cli.views.charts.style import COLOURS, WIDTH, chart_of, finish, year_axis
+from ttt_cli.views.charts.labels import upright
+from ttt_cli.views.charts.style import COLOURS, UPRIGHT, WIDTH, chart_of, finish, year_axis
 from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.run import axis_title
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from ttt_cli.views.rankings.eligible import Eligible
 
 _FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
+_FOR_NAMES: Final = 0.25  # of the height, above the curves
 _SHORT: Final = 300  # pixels of height
 _GAMES: Final = """
 SELECT CAST(split_part(period, '-', 1) AS INTEGER) AS year, sum(weight)
@@ -64,19 +69,25 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
         raise LookupFailed(f"no {run.meta.period} has {count} players who are eligible", hint=_FEWER)
     names = [f"mean of the top {count}", "number one"]
     records: list[dict[str, Any]] = []
-    for number, period, player, best in number_ones(run, limits, drawn):
+    for number, period, player, best, sd in number_ones(run, limits, drawn):
         common = {"year": year_of(number, run.meta.period), "period": period}
         if number in means:
             records.append({**common, "value": round(means[number], 1), "of": names[0], "player": ""})
-        records.append({**common, "value": round(best, 1), "of": names[1], "player": player})
-    years = year_axis(records[0]["year"], records[-1]["year"])
-    unit = axis_title(run.scale.unit)
+        edges = {"low": round(best - sd, 1), "high": round(best + sd, 1)}
+        records.append({**common, "value": round(best, 1), "of": names[1], "player": player, **edges})
+    firsts = [record for record in records if "low" in record]
+    first, last = firsts[0]["year"], max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
+    low = min(record.get("low", record["value"]) for record in records)
+    high = max(record["high"] for record in firsts)
+    x = alt.X("year:Q", axis=year_axis(first, last), scale=alt.Scale(domain=[first, last], nice=False))
+    scale = alt.Scale(domain=[low, high + _FOR_NAMES * (high - low)], nice=False, zero=False)
+    y = alt.Y("value:Q", axis=alt.Axis(format="d", title=axis_title(run.scale.unit)), scale=scale)
     lines = (
         chart_of(records)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, aria=False), aria=False)
         .encode(
-            x=alt.X("year:Q", axis=years, scale=alt.Scale(nice=False)),
-            y=alt.Y("value:Q", axis=alt.Axis(format="d", title=unit), scale=alt.Scale(zero=False)),
+            x=x,
+            y=y,
             color=alt.Color(
                 "of:N",
                 scale=alt.Scale(domain=names, range=list(COLOURS[:2])),
@@ -85,6 +96,33 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
             tooltip=["of:N", "player:N", "period:N", "value:Q"],
         )
     )
+    band = (
+        chart_of(firsts)
+        .mark_area(opacity=0.15, color=COLOURS[1], aria=False)
+        .encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
+    )
+    text = chart_of(_names(firsts, first, last, 0.02 * (high - low))).mark_text(**UPRIGHT)
     words = limits.words()
-    note = f"{run.name}{f' · eligible: {words}' if words else ''}"
-    return finish([lines], f"The top {count} through time", note)
+    certain = all(record["low"] == record["high"] for record in firsts)  # no sd is known
+    what = run.name if certain else f"{run.name} · band: one sd to either side"
+    note = f"{what}{f' · eligible: {words}' if words else ''}"
+    layers = [
+        *([band] if high > max(record["value"] for record in firsts) else []),
+        lines,
+        text.encode(x=x, y=y, text="text:N"),
+    ]
+    return finish(layers, f"The top {count} through time", note)
+
+
+def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, gap: float) -> list[dict[str, Any]]:
+    """Surnames of number ones above their curve, as many as stand beside each other."""
+    led = [list(group) for _, group in groupby(firsts, key=itemgetter("player"))]
+    spans = [(reign[0]["year"], reign[-1]["year"]) for reign in led]
+    return [
+        {
+            "year": middle,
+            "value": min(led[index], key=lambda one: abs(one["year"] - middle))["high"] + gap,
+            "text": led[index][0]["player"].partition(",")[0],
+        }
+        for index, middle in upright(spans, first, last, WIDTH).items()
+    ]

@@ -81,5 +81,5 @@ def histories(run: Run, players: Sequence[str]) -> list[History]:
 
 def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:
     """The players who are the number one in the most periods."""
-    led = Counter(player for _, _, player, _ in number_ones(run, limits))
+    led = Counter(player for _, _, player, *_ in number_ones(run, limits))
     return sorted(led, key=lambda player: (-led[player], player))[:count]

@@ -68,6 +68,22 @@ def place(labels: Sequence[Label], height: float, lines: Sequence[Place] = ()) -
     return [placed[index] for index in range(len(labels))]
 
 
+def upright(
+    spans: Sequence[tuple[float, float]], first: float, last: float, width: float
+) -> dict[int, float]:
+    """Which spans of years have an upright line of text at their middles, and where; the longest spans come first.
+
+    The axis of `width` pixels goes from `first` to `last`.
+    """
+    placed: dict[int, float] = {}
+    step = HEIGHT * (last - first) / width
+    for index in sorted(range(len(spans)), key=lambda i: spans[i][0] - spans[i][1]):
+        middle = min(max(sum(spans[index]) / 2, first + step / 2), last - step / 2)
+        if all(abs(middle - other) >= step - 1e-9 for other in placed.values()):
+            placed[index] = middle
+    return placed
+
+
 def last_year(ends: Sequence[tuple[float, str]], first: float, width: float) -> float:
     """The year at which an axis of `width` pixels must end so that every name beside its (year, name) fits."""
     return max(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.periods import STEPS_PER_YEAR, year_of
 from ttt_cli.views.charts.histories import MANY_DAYS
-from ttt_cli.views.charts.style import INK, PALE, WIDTH, chart_of, colour, finish, year_axis
+from ttt_cli.views.charts.labels import upright
+from ttt_cli.views.charts.style import INK, PALE, UPRIGHT, WIDTH, chart_of, colour, finish, year_axis
 from ttt_cli.views.rankings.leaders import Leader, leaders_and_remarks, reigns
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ttt_cli.views.rankings.eligible import Eligible
 
 CHALLENGES: Final = 0.2  # the probability of being the strongest from which on somebody else is shown
-_LINE: Final = 13.0  # pixels between names that stand upright
+_ABOVE: Final = 1.04  # where names begin
 _HEADROOM: Final = 0.5  # of the axis above 1, for names
 _MONTH: Final = 1.0 / 12.0
 
@@ -60,9 +61,7 @@ def leaders_chart(run: Run, limits: Eligible) -> alt.LayerChart:
     zero = chart_of([{"low": 0.0}]).mark_rule(color=INK, aria=False).encode(y=y)
     labels = chart_of(_labels(reigns(found), run.meta.period, first, last))
     strokes = labels.mark_rule(color=PALE, strokeWidth=0.6, aria=False).encode(x=x, y=y, y2="high:Q")
-    text = labels.mark_text(
-        angle=270, align="left", baseline="middle", fontSize=12, color=INK, aria=False
-    ).encode(x=x, y=y, text="text:N")
+    text = labels.mark_text(**UPRIGHT).encode(x=x, y=y, text="text:N")
     words = limits.words()
     what = (
         f"{run.name} · above: the number one, beneath: others from {CHALLENGES} on, grey if never number one"
@@ -100,14 +99,11 @@ def _ticks(low: float) -> list[float]:
 
 
 def _labels(found: Sequence[list[Leader]], period: Any, first: float, last: float) -> Records:
-    """Surnames above the middle of reigns, the longest reigns first, as many as stand beside each other."""
-    placed: Records = []
-    step = _LINE * (last - first) / WIDTH
-    for reign in sorted(found, key=len, reverse=True):
-        begin, end = year_of(reign[0].number, period), year_of(reign[-1].number + 1, period)
-        middle = min(max(0.5 * (begin + end), first + 0.5 * step), last - 0.5 * step)
-        if all(abs(middle - other["year"]) >= step for other in placed):
-            at = reign[len(reign) // 2]
-            high = 1.0 if at.p_best is None else at.p_best
-            placed.append({"year": middle, "low": 1.04, "high": high, "text": at.player.partition(",")[0]})
-    return placed
+    """Surnames above the reigns, as many as stand beside each other, and strokes down to them."""
+    spans = [(year_of(one[0].number, period), year_of(one[-1].number + 1, period)) for one in found]
+    labels: Records = []
+    for index, middle in upright(spans, first, last, WIDTH).items():
+        at = found[index][len(found[index]) // 2]
+        high = 1.0 if at.p_best is None else at.p_best
+        labels.append({"year": middle, "low": _ABOVE, "high": high, "text": at.player.partition(",")[0]})
+    return labels

@@ -20,6 +20,9 @@ SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 STEPS: Final = (
     "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
 )  # fmt: skip
+UPRIGHT: Final[dict[str, Any]] = {  # of text that begins at its place and goes up
+    "angle": 270, "align": "left", "baseline": "middle", "fontSize": 12, "color": INK, "aria": False
+}  # fmt: skip
 _YEAR_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200)
 _TICKS: Final = 12
 _MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}

@@ -24,7 +24,8 @@ SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player
 FROM ({rows}) GROUP BY period_number ORDER BY period_number
 """
 _FIRSTS: Final = """
-SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(mean)
+SELECT period_number, any_value(period), arg_min(player, (-mean, player)), max(mean),
+       arg_min(coalesce(sd, 0.0), (-mean, player))
 FROM ({rows}) WHERE {where} GROUP BY period_number ORDER BY period_number
 """
 _PERIODS: Final = "SELECT period_number FROM periods ORDER BY period_number"
@@ -71,8 +72,8 @@ def leaders_and_remarks(run: Run, limits: Eligible, seed: int = SEED) -> tuple[l
         return _decided(run, fields, seed)
 
 
-def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[int, str, str, float]]:
-    """Number and label of each period, its leader and the mean; of the periods that meet a SQL condition.
+def number_ones(run: Run, limits: Eligible, where: str = "true") -> list[tuple[int, str, str, float, float]]:
+    """Number and label of each period, its leader, mean and sd (or 0); of the periods that meet a SQL condition.
 
     What `leaders` says of them, at a fraction of its time for many periods.
     """
