@@ -154,6 +154,11 @@ class SkillParams(PlayParams):
 class DrawsMove(Params):
     """Draw margins that follow the year and the strength of the players."""
 
+    @property
+    def draws_move(self) -> bool:
+        """Whether they do."""
+        return bool(self.draw_margin_drift or self.draw_margin_strength)
+
     draw_margin_drift: float = Field(
         default=0.0,
         ge=0,

@@ -60,6 +60,7 @@ class Traits:
     margin plays no part in learning, only in prediction. `fits_periods`: every period is a fit of its own, made by
     `fit_before` for those that are asked for. `tunable`: what `ttt tune` can vary; empty without a gradient of the
     evidence. `for_predictions`: the cheapest values of parameters on which no prediction depends.
+    `rough_gradient(params)`: whether the gradient with these parameters is not quite that of the evidence.
     `for_many_fits(timeline, params, fits)`: values of parameters with which so many fits can be afforded, where they
     cannot with the given ones.
     """
@@ -70,4 +71,5 @@ class Traits:
     fits_periods: bool = False
     tunable: Mapping[str, Range] = field(default_factory=dict)
     for_predictions: Mapping[str, object] = field(default_factory=dict)
+    rough_gradient: Callable[[Any], bool] = lambda _: False
     for_many_fits: Callable[[Timeline, Any, int], Mapping[str, object]] = lambda *_: {}

@@ -29,6 +29,7 @@ TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
+    rough_gradient=lambda params: params.draws_move,
 )
 predict = outcome.predict
 

@@ -33,6 +33,7 @@ TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
+    rough_gradient=lambda params: params.draws_move,
 )
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay

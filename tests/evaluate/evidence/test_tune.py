@@ -297,3 +297,23 @@ def test_the_careers_that_made_a_history_are_found() -> None:
     for key, truth in (("growth", 300.0), ("growth_years", 2.5)):
         assert abs(value(found, key) - truth) < 3.0 * error(found, key), key
     assert error(found, "growth") < 50.0
+
+
+def test_how_draw_margins_move_is_found() -> None:
+    """Margins that walk over 60 years and grow with strength; the players stay who they are."""
+    rng, walk, strength = np.random.default_rng(8), 0.1, 0.3
+    skill = 1200 + 300 * rng.standard_normal(30)
+    rows, theta = [], 0.0
+    for year in range(1900, 1960):
+        theta += walk * rng.standard_normal()
+        for _ in range(150):
+            i, j = rng.choice(30, 2, replace=False)
+            margin = 250 * math.exp(theta + strength * (skill[[i, j]].mean() - skill.mean()) / 400)
+            d = skill[i] - skill[j] + math.sqrt(2) * 400 * rng.standard_normal()
+            rows.append((year, f"p{i}", f"p{j}", 1 if abs(d) <= margin else 2 * (d > 0)))
+    given = {"beta": 400.0, "tau": 0.0, "draw_margin": 250.0}
+    found = tune(fit(make_games(rows), **given), "draw_margin_drift,draw_margin_strength")
+    assert found.converged
+    for key, truth in (("draw_margin_drift", walk), ("draw_margin_strength", strength)):
+        assert abs(value(found, key) - truth) < 3 * error(found, key), key
+        assert error(found, key) < 0.5 * truth

@@ -26,6 +26,7 @@ from ttt_cli.timeline import Timeline, build_timeline, colours_known
 
 SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
+STEP: Final = 0.02  # in a coordinate: of differences for the gradient
 COLOURS: Final = 1e-9  # points of advantage: at exactly 0 a fit forgets who had White, and can start no other
 VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
 DIGITS: Final = 7  # of the values in the tuned config
@@ -133,12 +134,30 @@ class Objective:
         params = with_overrides(self.resolved, values).params
         fit = self._fit(params)
         if fit.status.converged and math.isfinite(fit.log_evidence):
-            found = self.resolved.model.gradient(self._timeline, params, fit)
-            gradient = np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
+            gradient = self._gradient(at, values, params, fit)
             if np.isfinite(gradient).all():
                 return Point(at, fit.log_evidence, gradient)
         self.failed += 1
         raise Undefined
+
+    def _gradient(self, at: Array, values: dict[str, float], params: Params, fit: Fit) -> Array:
+        """In the coordinates; by differences where the model's own is rough."""
+        model = self.resolved.model
+        if not model.TRAITS.rough_gradient(params):
+            found = model.gradient(self._timeline, params, fit)
+            return np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
+        steps = STEP * np.eye(len(at))
+        ends = np.array([[self._log_evidence(at + sign * step, fit) for sign in (1, -1)] for step in steps])
+        gradient: Array = (ends[:, 0] - ends[:, 1]) / (2.0 * STEP)
+        return gradient
+
+    def _log_evidence(self, at: Array, near: Fit) -> float:
+        params = with_overrides(self.resolved, self.values(at)).params
+        solver = self.resolved.config.solver
+        fit = registry.fit(self.resolved.model, self._timeline, params, solver, start=near)
+        self.sweeps += fit.status.sweeps
+        self.evaluations += 1
+        return fit.log_evidence if fit.status.converged else math.nan
 
     def values(self, at: Array) -> dict[str, float]:
         """The parameters at a point."""
