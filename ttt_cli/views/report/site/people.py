@@ -10,7 +10,7 @@ import numpy as np
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.strongest import NAMED, contest, settled
+from ttt_cli.views.rankings.strongest import NAMED, contest, covariances_of, settled, sharing
 from ttt_cli.views.rankings.top import SEED
 
 _PLAYERS: Final = """
@@ -123,7 +123,7 @@ def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[d
         contest(one.number, [everybody[at].name for at in one.id[:NAMED]], one.mean, one.sd, CHANCES)
         for one in parts.values()
     ]
-    decided, remark = settled(run, contests, SEED)
+    decided, remark = settled(contests, covariances_of(run, sharing(contests)), SEED)
     return {
         at: replace(one, best=tuple(decision.p[:CHANCES].tolist()))
         for (at, one), decision in zip(parts.items(), decided, strict=True)
