@@ -10,8 +10,10 @@ from tests.support.handmade import RECORDS, run_by
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, all_pages, broken
 from ttt_cli.errors import RunError
-from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
+from ttt_cli.views.rankings.peaks_by import most_dominant
+from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.site import build
 from ttt_cli.views.report.site.build import write_site
 from ttt_cli.views.report.site.year import moved
@@ -120,6 +122,15 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
         for first, last, player, years, p, mean, sd, at, least, *_ in reign_rows(run, limits).rows
     ]
     assert rows == wanted
+
+
+def test_the_greatest_are_those_of_the_commands(site: Path) -> None:
+    run = run_of(TOLD)
+    page = Page(site / "index.html")
+    shown = [row[1:3] for row in page.tables["the-highest-peaks"][1:]]
+    assert shown == [list(row[1:3]) for row in peaks(run, eligible(run), 50).rows]
+    shown = [[*row[1:3], row[3]] for row in page.tables["the-most-dominant"][1:]]
+    assert shown == [[*row[1:3], f"{row[3]:.0f}"] for row in most_dominant(run, eligible(run), 50).rows]
 
 
 def test_equal_runs_give_equal_bytes(site: Path, tmp_path: Path) -> None:

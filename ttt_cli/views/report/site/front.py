@@ -6,6 +6,7 @@ from typing import Any, Final
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import Leader, reigns
+from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.facts import summary_cards
 from ttt_cli.views.report.site.book import Book
@@ -30,10 +31,12 @@ _LARGEST: Final = 100
 _LISTED: Final = 1500  # players or events in one list
 # What the first page ranks players by: a heading, and who asks the run for the rows.
 GREATEST: Final[tuple[tuple[str, Callable[[Run, Eligible, int], Rows]], ...]] = (
+    ("The most dominant", most_dominant),
     ("The highest peaks", peaks),
 )
 _HEADS: Final = {
-    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "p_best": "#p best", "period": "in",
+    "rank": "#rank", "mean": "#skill", "sd": "#± sd", "games": "#games", "period": "in",
+    "dominance": "#lead", "sd_dominance": "#± its sd",
 }  # fmt: skip
 
 
@@ -99,10 +102,10 @@ def _cell(book: Book, column: str, value: Any) -> str:
         return ""
     if column == "player":
         return book.root_links[book.number[value]]
-    if column in ("mean", "sd"):
+    if column in ("mean", "sd", "dominance", "sd_dominance"):
         return points(value)
     if isinstance(value, float):
-        return f"{value:.2f}" if column.endswith("p_best") else number(value)
+        return number(value)
     return text(str(value))
 
 
