@@ -49,10 +49,9 @@ def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dic
 
 def _grown(params: Mapping[str, Any], white: Mapping[str, Any], black: Mapping[str, Any]) -> Any:
     """How many times the draw margin is that of players of the year's level."""
-    strength = params.get("draw_margin_strength", 0.0)
-    if not strength:
+    strength, level = params.get("draw_margin_strength", 0.0), params.get("draw_margin_level")
+    if not strength or level is None:  # no margin at all has no level
         return 1.0
-    level = params["draw_margin_level"]
     above = ((white["mean"] + black["mean"]) / 2.0 - level) / STRENGTH_UNIT
     within = (abs(above + STRENGTH_REACH) - abs(above - STRENGTH_REACH)) / 2.0
     return math.e ** (strength * within)

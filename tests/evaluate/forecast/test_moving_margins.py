@@ -101,6 +101,14 @@ def test_questions_to_a_run_take_the_margin_of_their_year(name):
         assert (chance.loss, chance.draw, chance.win) == pytest.approx(expected_odds, abs=1e-9)
 
 
+def test_without_a_draw_there_is_no_margin_that_could_move():
+    decided = [(year, white, black, 2) for year, white, black, _ in rows()]
+    timeline, model = build_timeline(make_games(decided)), registry.load("ttt")
+    found = Forecaster(timeline, model, model.Params(**MOVING, draw_margin=0.0), EXACT).predict(3, 4)
+    assert found[:, 1] == pytest.approx(0.0)
+    assert found.sum(axis=1) == pytest.approx(1.0)
+
+
 def test_a_run_of_one_margin_for_all_has_no_curve():
     games = make_games(rows())
     timeline = build_timeline(games)
