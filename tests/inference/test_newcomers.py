@@ -13,12 +13,14 @@ from ttt_cli import read_games
 from ttt_cli.api import configure
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
+from ttt_cli.evaluate.forecast.predict import Forecaster, find_step
 from ttt_cli.inference.ep import slices
 from ttt_cli.systems import registry, ttt
 from ttt_cli.timeline import build_timeline
 
 JOINT = SolverConfig(tol=1e-8, posterior="joint")
 MOVES = CAREER | {"prior_mean_drift": 40.0}
+FIGURES = {"growth": 200.0, "decline": 10.0, "early": 3.0}  # of the design
 PLAY = {"beta": 300.0, "tau": 70.0}
 ROWS = [
     (1850, "a", "b", 2), (1850, "b", "a", 1), (1851, "c", "b", 2), (1853, "a", "c", 0), (1853, "d", "b", 2),
@@ -118,7 +120,7 @@ def test_without_growth_it_is_refused_with_a_hint():
 def test_the_figures_of_the_design(data):
     """Made independently of this code."""
     timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz"))
-    params = ttt.Params(growth=200.0, decline=10.0, early=3.0, prior_mean_drift=15.0)
+    params = ttt.Params(**FIGURES, prior_mean_drift=15.0)
     fit = ttt.fit(timeline, params, SolverConfig(posterior="factorised"))
     assert fit.log_evidence == pytest.approx(-19312.0084, abs=0.002)
     found = skills(timeline, fit)
@@ -127,3 +129,20 @@ def test_the_figures_of_the_design(data):
     place = fit.newcomers.year.tolist().index(1900)
     assert fit.newcomers.mean[place] == pytest.approx(51.9435, abs=0.01)
     assert fit.newcomers.sd[place] == pytest.approx(33.3137, abs=0.001)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, 1.014993), (FIGURES, 1.014964), (FIGURES | {"prior_mean_drift": 15.0}, 1.013041)],
+)
+def test_predictions_are_those_of_the_design(data, given, expected):
+    """The log-loss of 1930, foreseen from all games before; made independently of this code."""
+    timeline = build_timeline(read_games(data / "historical_pre1942.csv.gz"))
+    step = find_step(timeline, "1930")
+    games = slice(int(timeline.game_start[step]), int(timeline.game_start[step + 1]))
+    params = ttt.Params(draw_margin=250.0, **given)
+    forecaster = Forecaster(timeline, ttt, params, SolverConfig(posterior="factorised"))
+    predicted = forecaster.predict(step, step + 1)[range(games.stop - games.start), timeline.outcome[games]]
+    assert len(predicted) == 429
+    assert -np.log(predicted).mean() == pytest.approx(expected, abs=1e-6)
