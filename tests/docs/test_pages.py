@@ -143,13 +143,17 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
         assert described == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
     for table, rows in (
         *((table, section(page, "### links, steps")) for table in ("links", "steps")),
-        *((table, section(page, "### game_texts, texts")) for table in ("game_texts", "texts")),
+        *(
+            (table, section(page, "### game_texts, texts, spellings"))
+            for table in ("game_texts", "texts", "spellings")
+        ),
     ):
         described = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words(described) == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
     assert tables == {
         "game_texts",
         "texts",
+        "spellings",
         "spans",
         "links",
         "steps",

@@ -87,3 +87,21 @@ def test_joined_columns_number_equal_texts_alike() -> None:
 def test_a_column_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match="event has 2 texts"):
         replace(games_of(RECORDS), event=no_texts(2))
+
+
+def test_united_spellings_are_known_also_after_additions(files: list[str], tmp_path: Path) -> None:
+    rows = [
+        ("", "", "1853.01.01", "", "Adolf Anderssen", "Szen, Jozsef"),
+        ("", "", "1853.01.02", "", "ANDERSSEN, ADOLF", "Szén, József"),
+    ]
+    (tmp_path / "more.pgn").write_bytes(pgn_of(tuple(rows)))
+    more = str(tmp_path / "more.pgn")
+    whole = read_games([*files, more])
+    assert whole.spellings == (
+        ("Anderssen, Adolf", "ANDERSSEN, ADOLF"),
+        ("Anderssen, Adolf", "Adolf Anderssen"),
+        ("Szen, Jozsef", "Szén, József"),
+    )
+    added = extend_games(read_games(files), read_games([more])).games
+    assert added.spellings == whole.spellings
+    assert read_games(files).spellings == ()

@@ -40,6 +40,7 @@ def same_games(one: Games, other: Games) -> bool:
     columns = ((getattr(one, name), getattr(other, name)) for name in GAME_COLUMNS)
     equal = all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
     equal = equal and all(list(getattr(one, name)) == list(getattr(other, name)) for name in TEXT_COLUMNS)
+    equal = equal and one.spellings == other.spellings
     return equal and one.players == other.players and one.report == other.report
 
 
@@ -50,7 +51,8 @@ def test_the_stored_games_are_the_fitted_ones(tmp_path: Path) -> None:
 
 def test_what_was_written_of_games_comes_back() -> None:
     rounds = Column(np.array([3, 1, 2, 0, 0, 1, 3], np.uint8), ("", "1", "2", "London", "unused"))
-    games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds)
+    spellings = (("Morphy, Paul", "Morphy, P."), ("Morphy, Paul", "Paul Morphy"))
+    games = replace(games_of(RECORDS, report=REPORT), round=rounds, event=rounds, spellings=spellings)
     timeline = build_timeline(games)
     run = memory_run(games, timeline, fit_of(timeline), CONFIG)
     assert run.has_texts
@@ -63,7 +65,7 @@ def test_a_run_without_texts_or_of_before_there_were_any_is_whole(run: Run) -> N
     assert run.path is not None
     assert not run.has_texts
     with duckdb.connect(str(run.path)) as database:
-        database.execute("DROP TABLE game_texts; DROP TABLE texts")
+        database.execute("DROP TABLE game_texts; DROP TABLE texts; DROP TABLE spellings")
     older = open_run(run.path)
     assert not older.has_texts
     assert same_games(older.stored_games(), games_of(RECORDS, report=REPORT))

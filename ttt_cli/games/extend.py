@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.aliases import Aliases, read_aliases
-from ttt_cli.games.players.unify import identify
+from ttt_cli.games.players.unify import identify, spellings
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
-from ttt_cli.games.texts import joined, picked
+from ttt_cli.games.texts import joined, of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import DROPPED, DUPLICATE, SAME_PLAYER
 from ttt_cli.reading.places import LINES
@@ -82,12 +82,21 @@ def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
     who = identify(dictionary, (sides[0], sides[1]), data.names, aliases)
     alone = who.white == who.black
+    renamed = spellings(dictionary.values, (sides[0], sides[1]), who)
+    now = {before: player for player, before in renamed}
     parts = []
     for games, part in ((old, slice(0, len(old))), (new, slice(len(old), None))):
         same = alone[part]
         kept = _without(games, same, SAME_PLAYER)
+        known = ((now.get(player, player), spelling) for player, spelling in games.spellings)
         parts.append(
-            replace(kept, white=who.white[part][~same], black=who.black[part][~same], players=who.players)
+            replace(
+                kept,
+                white=who.white[part][~same],
+                black=who.black[part][~same],
+                players=who.players,
+                spellings=tuple(pair for pair in (*known, *renamed) if pair[0] != pair[1]),
+            )
         )
     return parts[0], parts[1]
 
@@ -188,9 +197,11 @@ def _joined(old: Games, new: Games) -> Games:
     present = np.unique(np.concatenate([columns["white"], columns["black"]]))
     for side in ("white", "black"):
         columns[side] = np.searchsorted(present, columns[side])
+    players = tuple(old.players[player] for player in present.tolist())
     return Games(
         **columns,
-        players=tuple(old.players[player] for player in present.tolist()),
+        players=players,
+        spellings=of_players((*old.spellings, *new.spellings), players),
         report=ReadReport(
             files, (*old.report.problems, *new.report.problems), new.report.aliases or old.report.aliases
         ),

@@ -12,7 +12,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.players.aliases import Aliases, read_aliases
-from ttt_cli.games.players.unify import identify
+from ttt_cli.games.players.unify import identify, spellings
 from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
@@ -123,6 +123,7 @@ class Collector:
             reject_code=reject_code,
             problems=self._told_of(same, column),
             aliases=self._aliases.source,
+            spellings=spellings(dictionaries.names.values, written, who),
         )
 
     def _told_of(self, same: NDArray[np.intp], column: Mapping[str, NDArray[Any]]) -> tuple[Problem, ...]:

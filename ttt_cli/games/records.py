@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.games.table import Games
-from ttt_cli.games.texts import picked
+from ttt_cli.games.texts import of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.batches import DROP_REASONS
 from ttt_cli.reading.column import Codes, Column
@@ -31,7 +31,8 @@ class Records:
     are not known.
     `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the other
     columns may mean nothing. `problems` are what was odd about single records, those that a filter left out not among
-    them, and `aliases` is the alias file by which names were united.
+    them, and `aliases` is the alias file by which names were united. `spellings` are players with other spellings of
+    their names.
     """
 
     files: tuple[FileReport, ...]
@@ -59,6 +60,7 @@ class Records:
     reject_code: NDArray[np.int8]
     problems: tuple[Problem, ...] = ()
     aliases: InputFile | None = None
+    spellings: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for column in (getattr(self, f.name) for f in fields(self)):
@@ -136,6 +138,7 @@ def games_of(records: Records) -> Games:
     for players in (records.white, records.black):
         present[players[rows]] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
+    names = tuple(compress(records.players, present.tolist()))
     return Games(
         date=records.date_day[dates],
         date_precision=records.date_precision[dates],
@@ -146,8 +149,9 @@ def games_of(records: Records) -> Games:
         offset=_picked(records.offset, rows),
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
-        players=tuple(compress(records.players, present.tolist())),
+        players=names,
         report=records.report,
+        spellings=of_players(records.spellings, names),
         **{name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS},
     )
 

@@ -52,7 +52,7 @@ class Games:
     equal games, and `offset` is added to White's strength in it (Elo points; below 0 when White gave odds). Either may
     have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's place
     there (see `reading.places`). `players` is sorted and holds each name once. `event`, `site` and `round` are texts as
-    written, empty where nothing is known.
+    written, empty where nothing is known. `spellings` are players with other spellings of their names, sorted.
 
     Raises ValueError when a column has the wrong length, or an index or code is out of range.
     """
@@ -71,6 +71,7 @@ class Games:
     event: Column[str] = field(default=_UNKNOWN, repr=False)
     site: Column[str] = field(default=_UNKNOWN, repr=False)
     round: Column[str] = field(default=_UNKNOWN, repr=False)
+    spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         n = len(self.date)

@@ -1,5 +1,6 @@
 """Columns of texts that go with games: dictionary-encoded, in next to no memory where nothing is known."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ from ttt_cli.reading.column import Codes, Column, Dictionary
 def no_texts(count: int) -> Column[str]:
     """A column of empty texts."""
     return Column(np.broadcast_to(np.uint8(0), count), ("",))
+
+
+def of_players(spellings: Iterable[tuple[str, str]], players: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Those of some players, sorted, each once."""
+    present = set(players)
+    return tuple(sorted({pair for pair in spellings if pair[0] in present}))
 
 
 def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:

@@ -44,6 +44,9 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
     _insert(connection, "game_rows", game_columns(games, timeline))
     for table, columns in text_columns(games).items():
         _insert(connection, table, columns)
+    if games.spellings:
+        pairs = zip(("player", "spelling"), zip(*games.spellings, strict=True), strict=True)
+        _insert(connection, "spellings", {name: texts(values) for name, values in pairs})
     all_spans = spans(timeline, fit, by_player(timeline))
     _insert(connection, "spans", span_columns(names, all_spans))
     if fit.links is not None:

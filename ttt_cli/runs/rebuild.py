@@ -21,8 +21,9 @@ FROM {DATABASE}.main.game_rows
 """
 _INPUTS: Final = f"SELECT path, kind, digest, size, rows, used FROM {DATABASE}.main.inputs ORDER BY rowid"
 _HELD: Final = (
-    f"SELECT 1 FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND table_name = 'game_texts'"
+    f"SELECT 1 FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND table_name = 'spellings'"
 )
+_SPELLINGS: Final = f"SELECT player, spelling FROM {DATABASE}.main.spellings ORDER BY rowid"
 _WRITTEN: Final = f"SELECT text FROM {DATABASE}.main.texts ORDER BY id"
 _PROBLEMS: Final = f"SELECT file, line, reason, detail, action FROM {DATABASE}.main.problems ORDER BY rowid"
 
@@ -47,13 +48,15 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
 
 
 def _texts(connection: DuckDBPyConnection) -> dict[str, Any]:
-    """The columns of texts, as far as there are any."""
-    held = connection.execute(_HELD).fetchall()
-    values = [text for (text,) in connection.execute(_WRITTEN).fetchall()] if held else []
-    if not values:
+    """Spellings of names, and the columns of texts, as far as there are any."""
+    if not connection.execute(_HELD).fetchall():
         return {}
-    columns = connection.execute(f"SELECT * FROM {DATABASE}.main.game_texts").fetchnumpy()
-    return {name: Column(np.ma.getdata(codes), values) for name, codes in columns.items()}
+    found: dict[str, Any] = {"spellings": tuple(connection.execute(_SPELLINGS).fetchall())}
+    values = [text for (text,) in connection.execute(_WRITTEN).fetchall()]
+    if values:
+        columns: dict[str, Any] = connection.execute(f"SELECT * FROM {DATABASE}.main.game_texts").fetchnumpy()
+        found |= {name: Column(np.ma.getdata(codes), values) for name, codes in columns.items()}
+    return found
 
 
 def _report(connection: DuckDBPyConnection) -> ReadReport:

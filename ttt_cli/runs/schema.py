@@ -56,6 +56,7 @@ _TEXTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "game_texts": ", ".join(f"{name} INTEGER" for name in TEXT_COLUMNS),
         "texts": "id INTEGER, text VARCHAR",
+        "spellings": "player VARCHAR, spelling VARCHAR",
     }
 )
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows

@@ -145,6 +145,7 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             _within("file_number", -(2**31), 2**31 - 1),
         ],
         "texts": [_within("id - rowid", 0, 0), _within("strlen(text)", 0, LONGEST_NAME)],
+        "spellings": [_within(f"strlen({name})", 0, LONGEST_NAME) for name in ("player", "spelling")],
         "game_texts": [
             f"count(*) IN (0, (SELECT count(*) FROM {DATABASE}.main.game_rows))",
             *(_within(name, 0, f"(SELECT count(*) - 1 FROM {DATABASE}.main.texts)") for name in TEXT_COLUMNS),

@@ -67,6 +67,22 @@ def identify(
     return _sorted(names, np.append(np.arange(len(names)), NOBODY), (next(sides), next(sides)))
 
 
+def spellings(
+    values: Sequence[str], written: tuple[Codes, Codes], who: Identified
+) -> tuple[tuple[str, str], ...]:
+    """Each player with every other spelling that is his somewhere, sorted; `written` are numbers in `values`."""
+    last = np.full(len(values), NOBODY, np.int64)
+    sides = tuple(zip(written, (who.white, who.black), strict=True))
+    for codes, players in sides:
+        last[codes] = players
+    pairs = set(enumerate(last.tolist()))
+    for codes, players in sides:  # a spelling of several players
+        rows = np.flatnonzero(last[codes] != players)
+        pairs.update(zip(codes[rows].tolist(), players[rows].tolist(), strict=True))
+    named = ((who.players[player], values[number]) for number, player in pairs if player != NOBODY)
+    return tuple(sorted(pair for pair in named if pair[0] != pair[1]))
+
+
 class _Groups:
     """Spellings of one name: `number`, shape (spellings,), tells the group of each, `names` those of the groups."""
 

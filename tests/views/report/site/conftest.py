@@ -29,16 +29,18 @@ TOLD: tuple[Told, ...] = (
 )
 
 
-def run_of(told: Sequence[Told], period: Period = "year", *, further: str | None = None) -> Run:
+def run_of(
+    told: Sequence[Told], period: Period = "year", *, spellings: tuple[tuple[str, str], ...] = ()
+) -> Run:
     """A run in memory of games with event, site and round."""
     columns = {}
     for place, name in enumerate(("event", "site", "round"), 4):
         values = sorted({row[place] for row in told})
         codes = np.array([values.index(row[place]) for row in told], np.int32)
         columns[name] = Column(codes, values)
-    games = replace(games_of([row[:4] for row in told]), **columns)  # type: ignore[arg-type]
+    games = replace(games_of([row[:4] for row in told]), spellings=spellings, **columns)  # type: ignore[arg-type]
     timeline = build_timeline(games, period)
-    return memory_run(games, timeline, fit_of(timeline, further=further), CONFIG)
+    return memory_run(games, timeline, fit_of(timeline), CONFIG)
 
 
 @pytest.fixture(scope="session")

@@ -226,3 +226,11 @@ def test_a_new_site_replaces_an_old_one_and_nothing_else(tmp_path: Path) -> None
     with pytest.raises(RunError, match="is a file"):
         write_site(run_of(TOLD), foreign / "index.html")
     assert (foreign / "index.html").read_text() == "mine"
+
+
+def test_united_spellings_are_told(tmp_path: Path) -> None:
+    write_site(
+        run_of(TOLD, spellings=(("Morphy, Paul", "P. <Morphy>"), ("Morphy, Paul", "Paul M."))), tmp_path / "s"
+    )
+    assert "also written: P. <Morphy>; Paul M." in Page(tmp_path / "s" / "players" / "morphy-paul.html").text
+    assert "also written" not in Page(tmp_path / "s" / "players" / "anderssen-adolf.html").text

@@ -8,6 +8,7 @@ import numpy as np
 
 from ttt_cli.arrays import Ids, Places
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.schema import DATABASE, TEXTS
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.site.events import Event, Events, find_events
 from ttt_cli.views.report.site.markup import link, text
@@ -99,6 +100,16 @@ class Book:
         return list(
             range(min(known, default=1), max([*self.played.year[-1:].tolist(), *known], default=0) + 1)
         )
+
+    @cached_property
+    def spellings(self) -> dict[str, list[str]]:
+        """Other spellings of players' names that were united with them."""
+        if not self.run.held_tables >= TEXTS:
+            return {}
+        found: dict[str, list[str]] = {}
+        for player, spelling in self.run.query(f"SELECT * FROM {DATABASE}.main.spellings ORDER BY rowid")[1]:
+            found.setdefault(player, []).append(spelling)
+        return found
 
     @cached_property
     def events_in(self) -> dict[int, list[int]]:

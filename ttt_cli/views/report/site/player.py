@@ -79,7 +79,9 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
         if at:
             content = [link(f"{one.slug}.html", one.name), games]
         else:
+            also = book.spellings.get(one.name)
             content = [
+                note(f"also written: {'; '.join(also)}") if also else "",
                 *_career(book, player, side),
                 *(_tables(book, player, side) if len(rows) > _FEW else []),
                 games,
