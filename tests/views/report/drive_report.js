@@ -5,6 +5,7 @@ const set = (id, value) => { $(id).value = value; $(id).dispatchEvent(new Event(
 const curves = () => [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
 const names = (id) => [...$(id).querySelectorAll("td button")].map((node) => node.textContent);
 const told = {};
+told.start = $("at").textContent;
 for (const button of [...document.querySelectorAll("#chosen button")]) document.querySelector("#chosen button").click();
 told.none = curves();
 set("player", "anderssen ad");

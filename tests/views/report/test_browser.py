@@ -86,6 +86,7 @@ def test_players_are_found_by_typing_and_drawn(told: dict[str, Any]) -> None:
 
 
 def test_the_slider_moves_the_ranking(told: dict[str, Any]) -> None:
+    assert told["start"] == "1862"
     assert told["at1858"] == ["1858", by_mean("1858")]
     assert told["at1861"] == ["1861", by_mean("1861")]
     assert told["later"] == "1862"

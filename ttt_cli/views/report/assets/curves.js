@@ -1,6 +1,11 @@
 const NARROW = 620;
 const LINE = 15;
+const BANDS = 6; // with more curves, bands are shown under the pointer only
 const chosen = [];
+let shorten = false;
+
+/** The name beside a curve: on a phone what stands before the comma. */
+const labelOf = (player) => (shorten ? player.name.split(",")[0] : player.name);
 
 /** Neighbouring rows in pieces that share their ends: whether games were played at both ends of every step. */
 function pieces(player) {
@@ -46,7 +51,7 @@ function names(scale) {
   const placed = [];
   for (const label of labels) {
     label.at = label.y;
-    const right = (l) => l.x + 7 + l.player.name.length * 7.2;
+    const right = (l) => l.x + 7 + labelOf(l.player).length * 7.2;
     const covers = (other) => Math.abs(other.at - label.at) < LINE && label.x < right(other) && other.x < right(label);
     for (let tries = 0; tries < labels.length; tries++) {
       const other = placed.find(covers);
@@ -57,7 +62,7 @@ function names(scale) {
   }
   return placed.flatMap(({ player, slot, x, y, at }) => [
     ...(at - y > 4 ? [shape("line", { class: "tie", x1: x, y1: y, x2: x + 6, y2: at, stroke: colourOf(slot) })] : []),
-    shape("text", { class: "name", x: x + 7, y: at + 4, style: `fill: ${colourOf(slot)}` }, player.name),
+    shape("text", { class: "name", x: x + 7, y: at + 4, style: `fill: ${colourOf(slot)}` }, labelOf(player)),
   ]);
 }
 
@@ -69,17 +74,19 @@ function drawCurves() {
     box.replaceChildren(element("p", { class: "help" }, "No player is shown: add one above."));
     return;
   }
-  const longest = Math.max(...chosen.map(({ player }) => player.name.length));
-  const right = width < NARROW ? 10 : Math.min(longest * 7.2 + 14, width / 3);
+  shorten = width < NARROW;
+  const longest = Math.max(...chosen.map(({ player }) => labelOf(player).length));
+  const right = Math.min(longest * 7.2 + 14, width / 3);
   const scale = scales(chosen.map(({ player }) => player), width, height, right);
   const svg = shape("svg", {
     viewBox: `0 0 ${width} ${height}`,
     height,
+    class: chosen.length > BANDS ? "many" : "",
     tabindex: "0",
     role: "img",
     "aria-label": `Skill curves of ${chosen.map(({ player }) => player.name).join("; ")}. Left and right arrow keys read the values.`,
   }, ...axes(scale), ...chosen.map(({ player, slot }) => curve(player, slot, scale)));
-  if (width >= NARROW) svg.append(...names(scale));
+  svg.append(...names(scale));
   box.replaceChildren(svg);
   startHover(box, svg, scale);
 }

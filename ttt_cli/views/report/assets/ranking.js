@@ -48,7 +48,7 @@ function startRanking() {
   byId("min-opponents").value = D.limits.min_opponents;
   byId("max-sd").value = D.limits.max_sd ?? "";
   byId("active").value = D.limits.active ?? "";
-  when.value = Math.floor(T / 2);
+  when.value = T - 1;
   when.addEventListener("input", drawRanking);
   const move = (step) => () => {
     when.value = Number(when.value) + step;

@@ -11,7 +11,10 @@ function table(heads, rows) {
 function cell(value) {
   if (value === null || typeof value !== "object") return String(value);
   const button = element("button", { type: "button", title: "show the curve" }, value.name);
-  button.addEventListener("click", () => choose(value));
+  button.addEventListener("click", () => {
+    choose(value);
+    byId("chart").scrollIntoView({ block: "center" });
+  });
   return button;
 }
 
