@@ -86,6 +86,7 @@ def test_ttt_is_the_slow_twin():
     assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_ttt_d_is_the_slow_twin():
     margins = {"draw_margin_mean": 150, "draw_margin_sd": 60, "draw_margin_tau": 15}
     timeline, fit = fit_rows(ROWS, "ttt-d", beta=300, tau=70, **margins, **CAREER)
@@ -96,7 +97,7 @@ def test_ttt_d_is_the_slow_twin():
     assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
 
 
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
 def test_the_joint_posterior_is_the_dense_twin(model):
     module = registry.load(model)
     timeline, fit = fit_rows(ROWS, model, JOINT, beta=300, tau=70, **CAREER)
@@ -184,7 +185,7 @@ def test_between_games_and_after_them_a_skill_is_what_a_node_there_would_have(mo
 
 
 @pytest.mark.parametrize("solver", [EXACT, JOINT])
-@pytest.mark.parametrize("module", [ttt, ttt_d])
+@pytest.mark.parametrize("module", [ttt, pytest.param(ttt_d, marks=pytest.mark.slow)])
 def test_the_gradient_is_that_of_differences(module, solver):
     rng = np.random.default_rng(3)
     rows = [

@@ -39,7 +39,7 @@ def test_factorised_propagation_is_the_dense_twin():
     assert fit.log_evidence == pytest.approx(twin.log_evidence(), abs=1e-8)
 
 
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("model", ["ttt", pytest.param("ttt-d", marks=pytest.mark.slow)])
 def test_the_joint_posterior_is_the_dense_twin(model):
     module = registry.load(model)
     timeline, fit = fit_rows(ROWS, model, JOINT, **PLAY, **MOVES)
