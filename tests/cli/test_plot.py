@@ -37,6 +37,8 @@ def test_a_dash_is_svg_on_standard_output(capfdbinary: pytest.CaptureFixture[byt
         (["Morphy", "-o", "a.bmp"], "png, svg, pdf, html"),
         (["Morphy", "--kind", "games"], "go with --kind skills"),
         (["Morphy", "--kind", "difference"], "takes two names"),
+        (["--by", "dominance", "--kind", "top"], "--by dominance goes with --kind skills"),
+        (["--by", "dominance"], "5 others who are eligible"),
         (["Morphy", "Paulsen", "--with", "a.ttt", "--kind", "difference"], "go with --kind skills"),
         (["--kind", "evidence"], "ttt evidence --grid"),
         (["--kind", "top"], "--min-games"),

@@ -34,6 +34,13 @@ KINDS = (
     "grid; the mean of the top through time; whether what was predicted came true; draw margins and newcomers' mean "
     "that move with the year; what skills do by themselves after the debut.",
 )
+@click.option(
+    "--by",
+    type=click.Choice(("mean", "dominance")),
+    default="mean",
+    show_default=True,
+    help="Curves of skill, or of the lead over the ten best others (skills).",
+)
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
@@ -58,6 +65,7 @@ KINDS = (
 def command(
     names: tuple[str, ...],
     kind: str,
+    by: str,
     other: str | None,
     number: int,
     limits: dict[str, Any],
@@ -74,6 +82,8 @@ def command(
     names: those who led in the most periods; who is eligible for that, and for the top, is as in `ttt top`.
     Periods without games are thin; TTT-D's draw margin is dashed.
     """
+    if by != "mean" and (kind != "skills" or other):
+        raise click.UsageError("--by dominance goes with --kind skills, and not with --with")
     if kind == "difference" and len(names) != 2:
         raise click.UsageError("--kind difference takes two names")
     if (other and kind != "skills") or (names and kind not in ("skills", "difference")):
@@ -88,7 +98,7 @@ def command(
     opened = asked_run(run, scale)
     beside = open_run(other, scale) if other else None
     figure = make_figure(
-        opened, kind, names, other=beside, count=number, limits=eligible(opened, **limits), since=since,
+        opened, kind, names, by=by, other=beside, count=number, limits=eligible(opened, **limits), since=since,
         every=every, progress=progress(),
     )  # fmt: skip
     say(*figure.notes)

@@ -18,6 +18,7 @@ from ttt_cli.views.charts.style import COLOURS, colour, shape
 from ttt_cli.views.charts.surface import step_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders
+from ttt_cli.views.rankings.peaks_by import leads_of
 
 
 @pytest.fixture
@@ -159,6 +160,28 @@ def test_a_difference_needs_a_common_period(small_run: Callable[..., Run]) -> No
     run = small_run(("1857", "Morphy", "Paulsen", "1-0"), ("1901", "Lasker", "Janowski", "1-0"))
     with pytest.raises(LookupFailed, match="no year in common"):
         make_figure(run, "difference", ["morphy", "lasker"])
+
+
+def test_curves_of_dominance_are_the_leads_with_their_sds() -> None:
+    players = "abcdefgh"
+    rows = [
+        (year, a, players[(k + year) % 8], k % 3)
+        for year in (1901, 1902, 1905)
+        for k, a in enumerate(players)
+    ]
+    _, run = run_of(rows=[row for row in rows if row[1] != row[2]])
+    spec = make_figure(run, "skills", ["a", "c"], by="dominance", limits=Eligible()).spec
+    leads = {(one.player, one.period): one for one in leads_of(run, Eligible(), ["a", "c"])[0]}
+    (points,) = layers(spec, "point")
+    assert {(row["player"], row["period"]) for row in points["values"]} == {
+        at for at, one in leads.items() if one.games
+    }
+    for row in points["values"]:
+        one = leads[row["player"], row["period"]]
+        assert (row["value"], row["sd"]) == pytest.approx((one.lead, one.sd), abs=0.051)
+    assert "from the joint posterior" in json.dumps(spec["title"])
+    with pytest.raises(LookupFailed, match="5 others who are eligible"):
+        make_figure(run, "skills", ["a"], by="dominance", limits=Eligible(min_games=1000))
 
 
 def test_number_ones_are_as_high_as_they_are_certain() -> None:

@@ -12,7 +12,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, reign_rows
-from ttt_cli.views.rankings.peaks_by import most_dominant
+from ttt_cli.views.rankings.peaks_by import leads_of, most_dominant
 from ttt_cli.views.rankings.top import ranking
 
 APART = SolverConfig(posterior="factorised")
@@ -102,3 +102,21 @@ def test_the_most_dominant_is_the_best_lead_of_everybody_in_periods_with_games(r
         assert (period, lead) == (best[player][1], pytest.approx(best[player][0]))
         assert sd == (None if best[player][2] is None else pytest.approx(best[player][2], rel=1e-6))
     assert list(most_dominant(run, LIMITS, 3).rows) == rows[:3]
+
+
+def test_leads_through_careers_are_those_of_rankings(run: Run) -> None:
+    found, how = leads_of(run, LIMITS, ["a", "n", "e"])
+    assert how == ("from the joint posterior" if run.has_joint else "with skills taken as independent")
+    told = {(one.player, one.period): (one.lead, one.sd) for one in found}
+    years = [("a", year) for year in ("1900", "1901", "1905", "1906")]
+    assert {at for at in told if at[0] == "a"} == set(years)
+    for player, year in [*years, ("n", "1905"), ("n", "1906"), ("e", "1905")]:
+        if year in ("1900", "1905", "1906"):
+            lead, sd = expected(run, year)[player]
+            assert told[player, year] == (
+                pytest.approx(lead),
+                None if sd is None else pytest.approx(sd, rel=1e-6),
+            )
+    assert {one.games > 0 for one in found if one.period == "1904"} == {False}
+    played = leads_of(run, LIMITS, ["a"], "false")[0]
+    assert {one.period for one in played} == {one.period for one in found if one.player == "a" and one.games}

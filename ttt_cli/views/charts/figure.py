@@ -47,6 +47,7 @@ def make_figure(
     kind: str = "skills",
     names: Sequence[str] = (),
     *,
+    by: str = "mean",
     other: Run | None = None,
     count: int = 10,
     limits: Eligible | None = None,
@@ -58,13 +59,14 @@ def make_figure(
 
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
     periods; or the two whose `difference` is. `other`: a second run to compare their skills with. `limits`: who is
-    eligible to lead (None: by default); `count`: of how many the mean is `top`.
+    eligible to lead (None: by default); `count`: of how many the mean is `top`. `by` `dominance`: the leads of players
+    over the best others are shown.
     `since`, `every`: from when on games are predicted for `calibration`, and how often is learned.
     Raises LookupFailed for names that nobody has, and when there is nothing to show.
     """
     with run:
         if kind == "skills":
-            return _skills(run, names, other, limits)
+            return _skills(run, names, other, limits or eligible(run), by)
         if kind == "difference":
             return _difference(run, names)
         if kind == "calibration":
@@ -97,7 +99,7 @@ def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.Laye
     raise ValueError(kind)
 
 
-def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible | None) -> Figure:
+def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible, by: str) -> Figure:
     from ttt_cli.views.charts.histories import histories, leading_players
     from ttt_cli.views.charts.skills import skills_chart
 
@@ -105,12 +107,17 @@ def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible 
     players = list(dict.fromkeys(item.player for item in found))
     notes = [item.note for item in found if item.note]
     if not names:
-        players = leading_players(run, _LEADERS, limits or eligible(run))
+        players = leading_players(run, _LEADERS, limits)
         notes.append("no names given: those who led in the most periods")
     if len(players) > MOST_CURVES:
         raise LookupFailed(
             f"{len(players)} curves are too many to be distinguished", hint=f"at most {MOST_CURVES}"
         )
+    if by == "dominance":
+        from ttt_cli.views.charts.dominance import dominance_chart
+
+        chart = dominance_chart(run, players, limits)
+        return Figure(chart.to_dict(validate=False), tuple(notes), f"{_stem(players)}-dominance")
     curves = histories(run, players)
     if not curves:
         raise LookupFailed("no player asked for has a game")

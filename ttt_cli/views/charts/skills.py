@@ -60,7 +60,7 @@ def skills_chart(
         layers += _lines(other, scale, _mean, _DOTTED)
     layers += [_points(curves, scale, run_name), *_names(curves, scale)]
     certain = all(point.sd == 0.0 for history in curves for point in history.points)  # no sd is known
-    shown = words or Words(_title(names), "", "skill")
+    shown = words or Words(f"Skill of {title_of(names)}", "", "skill")
     return finish(layers, shown.title, _legend(run_name, period, dashed, other_name, certain, shown.line))
 
 
@@ -250,10 +250,11 @@ def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
     ]
 
 
-def _title(names: Sequence[str]) -> str:
+def title_of(names: Sequence[str]) -> str:
+    """Names for a title: the first, and how many more there are."""
     shown = "; ".join(shorten(name) for name in names[:_TITLED])
     more = len(names) - _TITLED
-    return f"Skill of {shown}{f' and {more} more' if more > 0 else ''}"
+    return f"{shown}{f' and {more} more' if more > 0 else ''}"
 
 
 def _legend(run_name: str, period: str, dashed: bool, other_name: str, certain: bool, line: str) -> str:

@@ -18,11 +18,9 @@ from ttt_cli.runs.run import Run
 
 OTHERS: Final = 10
 LEAST: Final = 5
-REMARK: Final = (
-    f"dominance: the lead over the mean of the {OTHERS} best others who are eligible ({LEAST} at least), {{}}"
-)
-JOINT: Final = "sd_dominance from the joint posterior"
-INDEPENDENT: Final = "sd_dominance with skills taken as independent"
+REMARK: Final = f"dominance: the lead over the mean of the {OTHERS} best others who are eligible ({LEAST} at least), sd_dominance {{}}"
+JOINT: Final = "from the joint posterior"
+INDEPENDENT: Final = "with skills taken as independent"
 
 
 class Lead(NamedTuple):
@@ -53,8 +51,8 @@ def deviations(run: Run, leads: Sequence[Lead | None]) -> tuple[list[float | Non
             [lead.skills for lead in known], [_weights(len(lead.skills)) for lead in known]
         )
         found = iter((run.scale.slope * np.sqrt(np.maximum(variance, 0.0))).tolist())
-        return [next(found) if lead else None for lead in leads], REMARK.format(JOINT)
-    return [apart(lead) for lead in leads], REMARK.format(INDEPENDENT)
+        return [next(found) if lead else None for lead in leads], JOINT
+    return [apart(lead) for lead in leads], INDEPENDENT
 
 
 def apart(lead: Lead | None) -> float | None:

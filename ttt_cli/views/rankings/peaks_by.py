@@ -1,10 +1,11 @@
 """Peaks by other measures than the mean: what a skill surpasses with high probability, and dominance."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.rankings.dominance import LEAST, OTHERS, Lead, deviations, lead_of
+from ttt_cli.views.rankings.dominance import LEAST, OTHERS, REMARK, Lead, deviations, lead_of
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.top import DECIMALS, LOWER, among
 from ttt_cli.views.rows import Rows
@@ -16,18 +17,36 @@ SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games FROM (
     FROM nodes WHERE {condition} GROUP BY player) JOIN players USING (player)
 ORDER BY peak.lower DESC, player{limit}
 """
-_LEADS: Final = """
+_BEST: Final = """
 WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
                 FROM ({rows})),
      best AS (SELECT period_number, list(struct_pack(player, mean, sd) ORDER BY place) AS top, sum(mean) AS total,
                      count(*) AS many, min(mean) AS least
-              FROM ranked WHERE place <= {others} + 1 GROUP BY period_number HAVING many > {fewest}),
-     leads AS (SELECT *, mean - if(place > many, total - least, total - mean) / (many - 1) AS lead
-               FROM ranked JOIN best USING (period_number) WHERE games > 0)
-SELECT player, period_number, place, top, mean, sd, period, players.games FROM leads JOIN players USING (player)
-QUALIFY row_number() OVER (PARTITION BY player ORDER BY lead DESC, period_number) = 1
-ORDER BY lead DESC, player{limit}
+              FROM ranked WHERE place <= {others} + 1 GROUP BY period_number HAVING many >= {fewest})
 """
+_LEADS: Final = f"""{_BEST},
+     leads AS (SELECT *, mean - if(place > many, total - least, total - mean) / (many - 1) AS lead
+               FROM ranked JOIN best USING (period_number) WHERE games > 0 AND many > {{fewest}})
+SELECT player, period_number, top, mean, sd, period, players.games FROM leads JOIN players USING (player)
+QUALIFY row_number() OVER (PARTITION BY player ORDER BY lead DESC, period_number) = 1
+ORDER BY lead DESC, player{{limit}}
+"""
+_OF_PLAYERS: Final = f"""{_BEST}
+SELECT skills.player, period_number, top, skills.mean, skills.sd, skills.period, skills.games
+FROM skills JOIN best USING (period_number) WHERE skills.player IN (SELECT unnest(?)) AND (games > 0 OR {{idle}})
+ORDER BY skills.player, period_number
+"""
+
+
+class LeadAt(NamedTuple):
+    """A player's dominance in a period, and the games there; `sd` is None in a system without sds."""
+
+    player: str
+    number: int
+    period: str
+    lead: float
+    sd: float | None
+    games: float
 
 
 def safest_peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
@@ -51,9 +70,9 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
     with run:
         query = _LEADS.format(rows=eligible, others=OTHERS, fewest=LEAST, limit=limit)
         found = run.query(query, values)[1]
-        leads = [_lead(*row[:6]) for row in found]
-        sds, remark = deviations(run, leads)
-        title = ("The most dominant", *among(run, limits), remark, run_line(run))
+        leads = [lead for row in found if (lead := _lead(*row[:5]))]
+        sds, how = deviations(run, leads)
+        title = ("The most dominant", *among(run, limits), REMARK.format(how), run_line(run))
     rows = [
         (rank, player, period, lead.value, deviation, mean, sd, games)
         for rank, ((player, *_, mean, sd, period, games), lead, deviation) in enumerate(
@@ -64,12 +83,27 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
     return Rows(columns, rows, title, DECIMALS)
 
 
-def _lead(
-    player: str, number: int, place: int, top: list[dict[str, Any]], mean: float, sd: float | None
-) -> Lead:
-    """The lead of one who may stand behind the `top`."""
-    field = top if place <= len(top) else [*top, {"player": player, "mean": mean, "sd": sd}]
-    columns = ([one[key] for one in field] for key in ("player", "mean", "sd"))
-    lead = lead_of(number, min(place, len(field)) - 1, *columns)
-    assert lead
-    return lead
+def leads_of(
+    run: Run, limits: Eligible, players: Sequence[str], idle: str = "true"
+) -> tuple[list[LeadAt], str]:
+    """The leads of players in the periods of their careers, by player, then period, and how sds were found.
+
+    The others are eligible; the players themselves need not be. `idle`: a SQL condition on periods without games.
+    """
+    eligible, values = limits.always(run)
+    with run:
+        query = _OF_PLAYERS.format(rows=eligible, others=OTHERS, fewest=LEAST, idle=idle)
+        rows = run.query(query, [*values, list(players)])[1]
+        leads = [_lead(*row[:5]) for row in rows]
+        sds, how = deviations(run, leads)
+    return [
+        LeadAt(player, number, period, lead.value, sd, games)
+        for (player, number, *_, period, games), lead, sd in zip(rows, leads, sds, strict=True)
+        if lead
+    ], how
+
+
+def _lead(player: str, number: int, top: list[dict[str, Any]], mean: float, sd: float | None) -> Lead | None:
+    """The lead of one who may be of the `top`, or not."""
+    field = [{"player": player, "mean": mean, "sd": sd}, *(one for one in top if one["player"] != player)]
+    return lead_of(number, 0, *([one[key] for one in field] for key in ("player", "mean", "sd")))

@@ -79,11 +79,11 @@ def ranking(
         if by == "lower":
             columns.append(("lower", [means[k] - 2.0 * (sds[k] or 0.0) for k in places]))
         if by == "dominance":
-            from ttt_cli.views.rankings.dominance import deviations, lead_of
+            from ttt_cli.views.rankings.dominance import REMARK, deviations, lead_of
 
             leads = [lead_of(period, k, players, means, sds) for k in places]
-            deviation, remark = deviations(run, leads)
-            remarks += (remark,)
+            deviation, how = deviations(run, leads)
+            remarks += (REMARK.format(how),)
             columns += [("dominance", [lead and lead.value for lead in leads]), ("sd_dominance", deviation)]
     count, words = len(means), limits.words()
     who = f"{count:,} {'player is' if count == 1 else 'players are'} eligible{f': {words}' if words else ''}"
