@@ -18,7 +18,8 @@ from ttt_cli.runs.run import Run
 
 OTHERS: Final = 10
 LEAST: Final = 5
-REMARK: Final = f"dominance: the lead over the mean of the {OTHERS} best others who are eligible ({LEAST} at least), sd_dominance {{}}"
+_WHAT: Final = f"the lead over the mean of the {OTHERS} best others who are eligible ({LEAST} at least)"
+REMARK: Final = f"dominance: {_WHAT}, sd_dominance {{}}"
 JOINT: Final = "from the joint posterior"
 INDEPENDENT: Final = "with skills taken as independent"
 
