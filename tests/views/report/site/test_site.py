@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, run_by
+from tests.support.builders import fit_rows, make_games
+from tests.support.handmade import CONFIG, RECORDS, run_by
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, all_pages, broken
 from ttt_cli.errors import RunError
+from ttt_cli.runs.run import memory_run
+from ttt_cli.views.players.record import games_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks_by import most_dominant
@@ -63,8 +66,6 @@ def test_a_players_page_has_every_game_with_what_was_expected(site: Path) -> Non
 
 
 def test_what_is_expected_is_what_the_commands_say(site: Path) -> None:
-    from ttt_cli.views.players.record import games_of
-
     run = run_of(TOLD)
     rows = Page(site / "players" / "morphy-paul.html").tables["games"][1:]
     assert [row[4] for row in rows] == [
@@ -234,3 +235,24 @@ def test_united_spellings_are_told(tmp_path: Path) -> None:
     )
     assert "also written: P. <Morphy>; Paul M." in Page(tmp_path / "s" / "players" / "morphy-paul.html").text
     assert "also written" not in Page(tmp_path / "s" / "players" / "anderssen-adolf.html").text
+
+
+MOVING = {"draw_margin_drift": 0.3}
+
+
+@pytest.mark.parametrize(("model", "given"), [("elo", {}), ("ttt-d", {}), ("ttt", MOVING), ("naive", {})])
+def test_sites_of_other_systems_hang_together(model: str, given: dict[str, float], tmp_path: Path) -> None:
+    """Without sds, with draw margins of players' own, with margins that move, without skills that differ."""
+    rows = [
+        (1850, "a", "b", 2),
+        (1850, "b", "c", 1),
+        (1851, "b", "a", 1),
+        (1857, "a", "c", 0),
+        (1890, "a", "d", 1),
+    ]
+    timeline, fit = fit_rows(rows, model, **given)
+    run = memory_run(make_games(rows), timeline, fit, CONFIG)
+    write_site(run, tmp_path / "s", Eligible(active=2.0))
+    assert broken(tmp_path / "s") == []
+    games = Page(tmp_path / "s" / "players" / "a.html").tables["games"][1:]
+    assert [row[4] for row in games] == [f"{game.chance.expected:.2f}" for game in games_of(run, "a")]
