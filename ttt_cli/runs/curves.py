@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import numpy as np
-
-from ttt_cli.histories import Curve
 from ttt_cli.runs.schema import DATABASE
 
 if TYPE_CHECKING:
@@ -48,6 +45,10 @@ def by_year(run: Run, table: Name) -> list[tuple[Any, ...]]:
 
 
 def _career(run: Run) -> list[tuple[float, ...]]:
+    import numpy as np
+
+    from ttt_cli.histories import Curve
+
     params = run.meta.params
     curve = Curve(**{name: params[name] for name in Curve._fields if name in params})
     if not (curve.growth or curve.decline or curve.early):
