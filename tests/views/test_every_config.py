@@ -137,7 +137,8 @@ def test_figures(config: str, history: str, kind: str, run_of: Callable[[str, st
     if kind in COLUMNS and not rows(run, kind):
         pytest.skip(f"{config} has no such curve: {kind}")
     last = str(int(run.meta.last) - 1)
-    figure = make_figure(run, kind, count=2, since=last if kind == "calibration" else None)
+    names = run.players()["player"][:2].tolist() if kind == "difference" else ()
+    figure = make_figure(run, kind, names, count=2, since=last if kind == "calibration" else None)
     json.dumps(figure.spec, allow_nan=False)
     assert all(found for found in datasets(figure.spec))
 

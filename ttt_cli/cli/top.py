@@ -1,10 +1,17 @@
 """`ttt top`: the best players."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ttt_cli.cli.options import Asked, asking_options, eligible_options
+
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
+    from ttt_cli.views.rankings.eligible import Eligible
+    from ttt_cli.views.rows import Rows
 
 MEASURES = ("mean", "lower", "dominance")
 
@@ -45,7 +52,7 @@ def command(
     where fewer than ten players keep to the default limits of games, opponents and sd, nobody is held to them.
     """
     from ttt_cli.views.rankings import leaders as number_ones
-    from ttt_cli.views.rankings import peaks_by, top
+    from ttt_cli.views.rankings import top
     from ttt_cli.views.rankings.eligible import eligible
 
     field = {"--active": None if by == "dominance" else limits["active"], "--seed": seed}
@@ -53,7 +60,6 @@ def command(
     if by != "mean" and (leaders or years):
         raise click.UsageError(f"--by {by} goes with rankings and --peak")
     sampled, some = top.SEED if seed is None else seed, number or None
-    of_peaks = {"mean": top.peaks, "lower": peaks_by.safest_peaks, "dominance": peaks_by.most_dominant}
     with asked.open() as run:
         chosen = eligible(run, **limits)
         if leaders:
@@ -61,10 +67,20 @@ def command(
         elif years:
             rows = top.best_years(run, chosen, years, some)
         elif peak:
-            rows = of_peaks[by](run, chosen, some)
+            rows = _peaks(run, chosen, some, by)
         else:
             rows = top.ranking(run, at, chosen, some, sampled, by)
     asked.show(rows)
+
+
+def _peaks(run: Run, chosen: Eligible, number: int | None, by: str) -> Rows:
+    if by == "mean":
+        from ttt_cli.views.rankings.top import peaks as found
+    elif by == "lower":
+        from ttt_cli.views.rankings.peaks_by import safest_peaks as found
+    else:
+        from ttt_cli.views.rankings.peaks_by import most_dominant as found
+    return found(run, chosen, number)
 
 
 def _check(

@@ -5,9 +5,7 @@ Points and years throughout. Greek names of the literature are accepted as alias
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator
 
@@ -79,26 +77,6 @@ DrawProbability = Annotated[
         description="chance of a draw between equals, for draw_margin auto; null: the share among the games",
     ),
 ]
-
-
-# Parameters that at 0 are off, and those that count only with them.
-SWITCHES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "growth": ("growth_years",),
-        "decline": ("decline_after",),
-        "early": ("early_years",),
-        "draw_margin_drift": (),
-        "draw_margin_strength": (),
-        "prior_mean_drift": (),
-    }
-)
-
-
-def in_use(params: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's parameters as far as they count: what is not given, or off, is left out."""
-    off = {key: others for key, others in SWITCHES.items() if params.get(key) == 0}
-    idle = {*off, *(key for others in off.values() for key in others)}
-    return {key: value for key, value in params.items() if value is not None and key not in idle}
 
 
 class PlayParams(Params):

@@ -7,7 +7,8 @@ from typing import Any, Final, Literal
 
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError, nearest
-from ttt_cli.inference.params import SWITCHES, Params, in_use
+from ttt_cli.inference.params import Params
+from ttt_cli.inference.switches import SWITCHES, in_use
 from ttt_cli.inference.traits import Range
 from ttt_cli.systems.resolve import Resolved, numeric_params
 

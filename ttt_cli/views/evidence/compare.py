@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ttt_cli.evaluate.forecast.compare import Comparison, Entry, System
 from ttt_cli.evaluate.forecast.results import By, Results, SystemScores
-from ttt_cli.inference.params import in_use
+from ttt_cli.inference.switches import in_use
 from ttt_cli.views.rows import Rows
 
 SCORES: Final = ("games", "log_loss", "behind", "standard_error", "brier", "accuracy")

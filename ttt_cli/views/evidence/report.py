@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.inference.params import in_use
+from ttt_cli.inference.switches import in_use
 from ttt_cli.views.ingest.summary import shown_notes
 from ttt_cli.views.rows import Rows
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.params import in_use
+from ttt_cli.inference.switches import in_use
 from ttt_cli.views.evidence.report import DECIMALS, SCORED, has_evidence, known
 from ttt_cli.views.rows import Rows
 

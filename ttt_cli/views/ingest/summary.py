@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.inference.params import in_use
+from ttt_cli.inference.switches import in_use
 from ttt_cli.reading.batches import DUPLICATE, ENGINE, OF_COLUMNS, TEAM
 
 if TYPE_CHECKING:

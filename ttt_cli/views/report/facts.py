@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.inference.params import in_use
+from ttt_cli.inference.switches import in_use
 from ttt_cli.reading.places import place_text
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
 
