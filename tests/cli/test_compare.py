@@ -19,7 +19,7 @@ from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 
 pytestmark = pytest.mark.slow
 
-PLAN = Plan(players=20, years=8, games=300, growth=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
+PLAN = Plan(players=20, years=8, games=300, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
 LINES = [
     f"18{50 + i // 10}.0{1 + i % 2}.01,{'abcd'[i % 4]},{'bcda'[i % 4]},{('1-0', '0-1')[i % 3 % 2]}"
     for i in range(40)

@@ -24,7 +24,7 @@ from ttt_cli.systems import ttt
 
 pytestmark = pytest.mark.slow
 
-SMALL = Plan(players=40, years=12, games=900, growth=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
+SMALL = Plan(players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def error(found: Tuning, key: str) -> float:
 @pytest.mark.parametrize("advantage", [0.0, 60.0])
 def test_the_parameters_that_made_a_history_are_found(advantage: float) -> None:
     plan = Plan(
-        players=300, years=40, games=15_000, growth=0.0, clusters=1, mixing=1.0,
+        players=300, years=40, games=15_000, expansion=0.0, clusters=1, mixing=1.0,
         beta=400, tau=50, draw_margin=200, white_advantage=advantage, seed=1,
     )  # fmt: skip
     keys = ["beta", "tau", "draw_margin", *(["white_advantage"] if advantage else [])]

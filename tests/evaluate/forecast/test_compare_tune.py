@@ -17,7 +17,7 @@ from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.systems import registry, ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
-PLAN = Plan(players=30, years=10, games=800, growth=0.0, beta=350, tau=100, draw_margin=150, seed=9)
+PLAN = Plan(players=30, years=10, games=800, expansion=0.0, beta=350, tau=100, draw_margin=150, seed=9)
 
 
 @pytest.fixture(scope="module")
