@@ -24,7 +24,9 @@ from ttt_cli.systems import ttt
 
 pytestmark = pytest.mark.slow
 
-SMALL = Plan(players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6)
+SMALL = Plan(
+    players=40, years=12, games=900, expansion=0.0, beta=350, tau=120, clusters=1, mixing=1.0, seed=6
+)
 
 
 @pytest.fixture(scope="module")
