@@ -33,6 +33,9 @@ def command(
 
     The run is named after the first FILE: ttt fit games.pgn writes games.ttt here. A summary goes to standard
     error. Exit code 4: written, but not converged.
+
+    The default is the model of the paper. `-c ttt-career` knows that skills rise after the debut and that draws become
+    more frequent, and foresees games better; `-c ttt-d-career`, with a draw margin for every player, best of all.
     """
     if fmt and output != "-":
         raise click.UsageError(
