@@ -165,8 +165,8 @@ def _correlation(run: Run, theirs: Ratings) -> str:
     for year, ratings in ours.items():
         both = sorted(ratings.keys() & theirs.get(year, {}).keys())
         if len(both) >= LEAST:
-            pairs = [(ratings[name], theirs[year][name]) for name in both]
-            found.append(float(spearmanr(*zip(*pairs, strict=True)).statistic))
+            one, other = [ratings[name] for name in both], [theirs[year][name] for name in both]
+            found.append(float(spearmanr(one, other).statistic))
     return f"{statistics.median(found):.3f} ({len(found)})" if found else ""
 
 
