@@ -75,3 +75,14 @@ def test_a_folder_of_somebody_elses_is_left_alone(tmp_path: Path, capsys: pytest
     assert main.run(["report", "mine"]) == 2
     assert "holds what `ttt report` did not write (diary.txt)" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["diary.txt"]
+
+
+@pytest.mark.parametrize("name", ["notes.txt/", "notes.txt", "notes", "page.html/"])
+def test_a_file_that_is_no_page_is_left_alone(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / name.rstrip("/")
+    place.write_text("mine")
+    assert main.run(["report", f"{tmp_path}/{name}"]) == 2
+    assert "is a file, not a folder" in capsys.readouterr().err
+    assert place.read_text() == "mine"

@@ -8,19 +8,7 @@ from ttt_cli.cli.options import asked_run, eligible_options, run_option, scale_o
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
-
-KINDS = (
-    "skills",
-    "difference",
-    "leaders",
-    "games",
-    "evidence",
-    "top",
-    "calibration",
-    "draws",
-    "newcomers",
-    "career",
-)
+from ttt_cli.views.charts.figure import KINDS
 
 
 @click.command("plot")

@@ -60,9 +60,9 @@ def command(
 
 
 def _is_folder(out: str) -> bool:
-    """Whether a site is meant: a folder, or what is neither a page by its name nor anything else that is there."""
+    """Whether a site is meant: a folder, or what is neither a page by its name nor a pipe or device."""
     place = Path(out)
-    if out == "-" or (place.exists() and not place.is_dir()):
+    if out == "-" or (place.exists() and not (place.is_file() or place.is_dir())):
         return False
     return out.endswith("/") or place.is_dir() or place.suffix.lower() not in _PAGE
 
@@ -72,7 +72,8 @@ def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int
     from ttt_cli.views.report.site.build import write_site
 
     if Path(out).is_file():
-        raise RunError("is a file, not a folder", where=out)
+        hint = "name a page PAGE.html, or a folder that is not there yet"
+        raise RunError("is a file, not a folder", where=out, hint=hint)
     done = write_site(opened, Path(out), limits, title=title, most=most, progress=progress())
     say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
     for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
