@@ -13,8 +13,8 @@ from ttt_cli.api import configure, fit, open_run, read_games, update
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.games.extend import Extended
-from ttt_cli.runs import fill
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.storing import fill
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.update import update_config

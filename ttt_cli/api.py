@@ -21,12 +21,12 @@ from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Bar, Progress
-from ttt_cli.runs.destination import check_destination, check_space
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.scale import POINTS
 from ttt_cli.runs.start import start_from
-from ttt_cli.runs.store import write_run
-from ttt_cli.runs.writing import writing
+from ttt_cli.runs.storing.destination import check_destination, check_space
+from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs.storing.writing import writing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline, build_timeline

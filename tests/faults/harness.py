@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from ttt_cli.files import sweep
-from ttt_cli.runs.durable import Digest, digest
-from ttt_cli.runs.journal import journal_of
 from ttt_cli.runs.run import open_run
+from ttt_cli.runs.storing.durable import Digest, digest
+from ttt_cli.runs.storing.journal import journal_of
 
 HERE: Final = Path(__file__).parent
 DATA, SYNC, RENAME, OTHER = 1, 2, 4, 8

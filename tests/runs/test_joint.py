@@ -16,7 +16,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import memory_run, open_run
-from ttt_cli.runs.store import write_run
+from ttt_cli.runs.storing.store import write_run
 from ttt_cli.sparse import factor
 from ttt_cli.systems import ttt, ttt_d
 

@@ -13,7 +13,7 @@ from ttt_cli.histories import Line
 from ttt_cli.periods import period_of
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.start import _first_day, start_from
-from ttt_cli.runs.store import write_run
+from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import Timeline, build_timeline
 
 OTHERS = (

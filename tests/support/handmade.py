@@ -14,7 +14,7 @@ from ttt_cli.games.table import Games
 from ttt_cli.histories import Walk
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.runs.run import Run, memory_run
-from ttt_cli.runs.store import write_run
+from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import Timeline, build_timeline
 
 Record = tuple[str, str, str, str]  # date, white, black, result

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, put_small_run
 from ttt_cli.cli.main import run as ttt
-from ttt_cli.runs.store import write_run
+from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.embedding import embedded, showable
 

@@ -17,7 +17,7 @@ from tests.support.handmade import CONFIG, REPORT, fit_of, games_of
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.config.schema import ScaleConfig
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.store import write_run
+from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.report.page import report_data
 

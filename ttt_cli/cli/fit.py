@@ -43,9 +43,9 @@ def command(
         )
     from ttt_cli import api
     from ttt_cli.games.read import read_games
-    from ttt_cli.runs.destination import check_destination
     from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.writing import writing
+    from ttt_cli.runs.storing.destination import check_destination
+    from ttt_cli.runs.storing.writing import writing
     from ttt_cli.views.ingest.summary import found_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows
 

@@ -195,7 +195,7 @@ def waiting_option(command: Command) -> Command:
 
     @wraps(command)
     def wrapped(*args: Any, no_wait: bool, **values: Any) -> Any:
-        from ttt_cli.runs.writing import waiting
+        from ttt_cli.runs.storing.writing import waiting
 
         with waiting(say, wait=not no_wait):
             return command(*args, **values)

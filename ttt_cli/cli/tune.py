@@ -32,7 +32,7 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
     _check_output(out, fmt)
     from ttt_cli.evaluate.evidence.tune import tune
     from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.writing import writing
+    from ttt_cli.runs.storing.writing import writing
     from ttt_cli.views.evidence.tuning import tuned_config, tuning_lines, tuning_rows
 
     place = options.asked_run(run).path

@@ -41,7 +41,7 @@ def command(
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
     from ttt_cli import api
     from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.writing import writing
+    from ttt_cli.runs.storing.writing import writing
     from ttt_cli.views.ingest.summary import found_lines, reading_lines
 
     place = open_run(run).path

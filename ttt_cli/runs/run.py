@@ -13,11 +13,11 @@ from ttt_cli.runs import curves
 from ttt_cli.runs.asked import AskedRun, Row
 from ttt_cli.runs.connection import translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
-from ttt_cli.runs.journal import merge, note, noted
 from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
 from ttt_cli.runs.schema import DATABASE, OF_JOINT, PUBLIC, TEXTS
 from ttt_cli.runs.session import MemorySession, Session
+from ttt_cli.runs.storing.journal import merge, note, noted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -206,7 +206,7 @@ class Run(AskedRun):
 
     def stored_games(self) -> Games:
         """The Games that were fitted, equal in every column: fitting them again gives the same Fit."""
-        from ttt_cli.runs.rebuild import rebuild_games
+        from ttt_cli.runs.storing.rebuild import rebuild_games
 
         with self._open() as connection, translated(self.path):
             try:

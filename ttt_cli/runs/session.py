@@ -159,7 +159,7 @@ class MemorySession(Session):
     def __init__(self, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
         import duckdb
 
-        from ttt_cli.runs.fill import fill
+        from ttt_cli.runs.storing.fill import fill
 
         super().__init__(Path())
         self._chains = tuple(fit.chains)

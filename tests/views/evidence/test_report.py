@@ -17,8 +17,8 @@ from ttt_cli.config.axes import Axis
 from ttt_cli.evaluate.evidence.grid import EvidenceGrid
 from ttt_cli.evaluate.forecast.scores import Prequential, Scores
 from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.runs.fill import describe
 from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.storing.fill import describe
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.evidence.report import evidence_report, naive_log_evidence, with_scores
 from ttt_cli.views.evidence.surface import evidence_surface, surface_rows

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of
-from ttt_cli.runs.fill import describe
 from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.storing.fill import describe
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.ingest.summary import found_lines, reading_lines
 

@@ -22,7 +22,7 @@ from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.meta import canonical
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.writing import writing
+from ttt_cli.runs.storing.writing import writing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, numeric_params, resolve, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline

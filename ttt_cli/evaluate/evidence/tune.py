@@ -19,7 +19,7 @@ from ttt_cli.inference.params import ESTIMATE, Params
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.writing import writing
+from ttt_cli.runs.storing.writing import writing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, with_overrides
 from ttt_cli.timeline import Timeline, build_timeline, colours_known

@@ -6,11 +6,11 @@ from pathlib import Path
 from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit
 from ttt_cli.games.table import Games
-from ttt_cli.runs.destination import check_destination
-from ttt_cli.runs.durable import new_database
-from ttt_cli.runs.fill import fill
-from ttt_cli.runs.journal import forget
-from ttt_cli.runs.writing import writing
+from ttt_cli.runs.storing.destination import check_destination
+from ttt_cli.runs.storing.durable import new_database
+from ttt_cli.runs.storing.fill import fill
+from ttt_cli.runs.storing.journal import forget
+from ttt_cli.runs.storing.writing import writing
 from ttt_cli.timeline import Timeline
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.handmade import RECORDS, fit_of, games_of
 from ttt_cli.fitted import by_player, spans
-from ttt_cli.runs.columns import Labels, player_columns
+from ttt_cli.runs.storing.columns import Labels, player_columns
 from ttt_cli.timeline import build_timeline
 
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from ttt_cli.files import real_place
 from ttt_cli.runs.connection import RunHeld
-from ttt_cli.runs.durable import changed_database
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
 from ttt_cli.runs.schema import DATABASE
-from ttt_cli.runs.writing import not_written, writing
+from ttt_cli.runs.storing.durable import changed_database
+from ttt_cli.runs.storing.writing import not_written, writing
 
 _FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _COLUMNS: Final = 6

@@ -11,7 +11,10 @@ from ttt_cli import __version__
 from ttt_cli.fitted import Fit, by_player, spans
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import ReadReport
-from ttt_cli.runs.columns import (
+from ttt_cli.runs.evidence import INSERT, EvidencePoint
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
+from ttt_cli.runs.storing.columns import (
     Columns,
     Labels,
     game_columns,
@@ -21,9 +24,6 @@ from ttt_cli.runs.columns import (
     text_columns,
     texts,
 )
-from ttt_cli.runs.evidence import INSERT, EvidencePoint
-from ttt_cli.runs.meta import RunMeta
-from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from tests.support.laid_out import histories
 from ttt_cli.errors import RunError
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Line
-from ttt_cli.runs import fill
-from ttt_cli.runs.destination import check_destination
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.run import memory_run, open_run
-from ttt_cli.runs.store import write_run
+from ttt_cli.runs.storing import fill
+from ttt_cli.runs.storing.destination import check_destination
+from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import build_timeline
 
 

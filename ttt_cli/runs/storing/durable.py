@@ -13,7 +13,7 @@ from ttt_cli.files import real_place, replacing
 from ttt_cli.runs.connection import first_line
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session
-from ttt_cli.runs.writing import not_written, report, writing
+from ttt_cli.runs.storing.writing import not_written, report, writing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

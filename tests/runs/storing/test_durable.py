@@ -13,11 +13,11 @@ import pytest
 
 from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.errors import RunError
-from ttt_cli.runs import destination, durable
-from ttt_cli.runs.durable import changed_database, digest
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.schema import DATABASE
-from ttt_cli.runs.writing import waiting
+from ttt_cli.runs.storing import destination, durable
+from ttt_cli.runs.storing.durable import changed_database, digest
+from ttt_cli.runs.storing.writing import waiting
 
 VERSION_AT = 12  # in a DuckDB file, the version of its storage
 OF_1_4 = 67

@@ -12,10 +12,11 @@ import pytest
 
 from tests.support.handmade import RECORDS, put_small_run
 from ttt_cli.errors import RunError
-from ttt_cli.runs import connection, journal
+from ttt_cli.runs import connection
 from ttt_cli.runs.evidence import EvidencePoint
-from ttt_cli.runs.journal import journal_of
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.runs.storing import journal
+from ttt_cli.runs.storing.journal import journal_of
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from tests.support.handmade import write_small_run
 from ttt_cli.cli import main
 from ttt_cli.errors import RunError
 from ttt_cli.runs.run import open_run
-from ttt_cli.runs.writing import waiting, writing
+from ttt_cli.runs.storing.writing import waiting, writing
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")]
 NEW = "date,white,black,result\n1863,a,b,1-0\n"
 HOLD = (
-    "import sys; from ttt_cli.runs.writing import writing\n"
+    "import sys; from ttt_cli.runs.storing.writing import writing\n"
     "with writing(sys.argv[1]):\n print('held', flush=True)\n sys.stdin.readline()"
 )
 

@@ -11,7 +11,7 @@ from ttt_cli.runs.connection import NotARun, looks_like_database
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session
-from ttt_cli.runs.writing import check_place, not_written
+from ttt_cli.runs.storing.writing import check_place, not_written
 from ttt_cli.timeline import Timeline
 
 _OTHERS: Final = (  # endings of files that are no databases

@@ -7,7 +7,7 @@ import pytest
 from tests.support.handmade import RECORDS, games_of, write_small_run
 from ttt_cli import api
 from ttt_cli.errors import RunError
-from ttt_cli.runs.destination import space_needed
+from ttt_cli.runs.storing.destination import space_needed
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
