@@ -8,6 +8,7 @@ import pytest
 from tests.inference.test_careers import CAREER, curve
 from tests.reference.dense_ep import DenseEP
 from tests.reference.joint_ep import chains, joint_ttt, joint_ttt_d, with_newcomers
+from tests.reference.moving_margins import follow_newcomers
 from tests.support.builders import EXACT, fit_rows, skills
 from ttt_cli import read_games
 from ttt_cli.api import configure
@@ -53,6 +54,21 @@ def test_the_joint_posterior_is_the_dense_twin(model):
     n = timeline.n_nodes
     assert fit.mean == pytest.approx(mean[:n], abs=1e-5)
     assert fit.sd == pytest.approx(np.sqrt(np.diag(covariance))[:n], abs=1e-5)
+
+
+def test_the_joint_posterior_with_margins_of_newcomers_that_move_is_the_dense_twin():
+    timeline, fit = fit_rows(ROWS[:6], "ttt-d", JOINT, **PLAY, **MOVES, draw_margin_drift=0.5)
+    assert fit.status.converged
+    params = registry.load("ttt-d").Params(**fit.params)
+    twin = joint_ttt_d(timeline, params, 40.0, career=curve(**CAREER))
+    walk = follow_newcomers(twin, timeline, params, 0.5)
+    mean, covariance, _, _ = twin.gaussian()
+    found = [np.append(getattr(fit, of), getattr(fit.chains["draw_margin"], of)) for of in ("mean", "sd")]
+    assert found[0] == pytest.approx(mean, abs=1e-5)
+    assert found[1] == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-5)
+    theta = [walk.theta[year] for year in fit.draws.year.tolist()]
+    assert np.log(fit.draws.margin / params.draw_margin_mean) == pytest.approx(theta, abs=1e-7)
+    assert max(map(abs, theta)) > 0.01
 
 
 @pytest.mark.parametrize("solver", [EXACT, JOINT])

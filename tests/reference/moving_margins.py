@@ -126,3 +126,21 @@ class MovingTTTD(SlowTTTD):
 
     def whole(self):
         return self.log_z() + self.years_walk.log_evidence(self.scores()[1])
+
+
+def follow_newcomers(joint, timeline, params, drift):
+    """The walk over the years of newcomers' margins, together with the sites of `joint_ep.joint_ttt_d`, to rest."""
+    walk, first = Years(timeline.node_period.tolist(), drift), np.flatnonzero(timeline.previous < 0)
+    prior, own = params.draw_margin_sd**2, timeline.n_nodes + first
+    at = [walk.years.index(year) for year in timeline.node_period[first].tolist()]
+    for _ in range(100):
+        theta = np.array([walk.theta[year] for year in walk.years])
+        margin = params.draw_margin_mean * np.exp(theta[at])
+        joint.weighted[own] = margin / prior
+        mean, covariance, _, _ = joint.run().gaussian()
+        score, information = np.zeros((2, len(walk.years)))
+        np.add.at(score, at, margin * (mean[own] - margin) / prior)
+        np.add.at(information, at, margin**2 * (1 - np.diag(covariance)[own] / prior) / prior)
+        if walk.step(score, information) < 1e-9:
+            return walk
+    raise AssertionError("the walk of the twin did not come to rest")

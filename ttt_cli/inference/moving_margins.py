@@ -43,6 +43,7 @@ class Posterior(Protocol):
     """What margins follow: the posterior of a fit on its way."""
 
     rule: Rule
+    chains: Chains
 
     def mean_skills(self) -> Array:
         """Of all nodes, from the origin, points."""
@@ -82,9 +83,8 @@ class MovingMargins:
             return
         self.walk = YearWalk(self._years, drift, None if start is None else start.state.get(STATE))
         self._above = np.zeros(len(merged))
-        self._priors, self._last = np.empty(0), math.inf
+        self._last = math.inf
         self._known: tuple[Array, Array] | None = None
-        self._apply()
 
     @cached_property
     def _years(self) -> Ids:
@@ -140,16 +140,15 @@ class MovingMargins:
             return ()
         return ("the log-evidence is approximate: draw margins follow skills that know the games",)
 
-    def attach(self, chains: Chains, noise: float) -> None:
-        """Move the means of newcomers' margins in these chains, too; games begin at margins as if all were equals."""
-        if self.of_newcomers:
-            self._priors = chains.mean[self._timeline.n_nodes :]
-        elif not self.still and self.walk.drift and not self.walk.theta.any():
+    def begin(self, chains: Chains, noise: float) -> None:
+        """The margins that a fit with these chains begins with: those of games as if all were equals."""
+        if self.still:
+            return
+        if self.walk.drift and not self._newcomers and not self.walk.theta.any():
             drawn = self._summed(np.where(outcomes(self._games) == DRAW, self._games.weight, 0.0))
             for _ in range(FIRST_STEPS):
                 self.walk.step(*_of_equals(self._by_year / math.sqrt(noise), drawn, self._weight))
-        if not self.still:
-            self._apply()
+        self._apply(chains)
 
     def update(self, posterior: Posterior) -> tuple[float, float]:
         """Follow a posterior; the largest move of a margin, and what is still to come at the rate of years', points."""
@@ -159,7 +158,7 @@ class MovingMargins:
         self._known = None
         self.follow_strength(posterior)
         step = self.walk.accelerated(*self._scores(posterior)) if self.walk.drift else 0.0
-        self._apply()
+        self._apply(posterior.chains)
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
         self._last = step
@@ -170,7 +169,7 @@ class MovingMargins:
         """Work out how far the players of each game are above its year."""
         if self._strength and not self.still:
             self._above, _ = self._strengths(posterior)
-            self._apply()
+            self._apply(posterior.chains)
 
     def log_evidence(self, posterior: Posterior) -> float:
         """What theta adds to that of the games."""
@@ -205,12 +204,15 @@ class MovingMargins:
         found: Array = self._base * np.exp(self.walk.theta)
         return found
 
-    def _apply(self) -> None:
+    def _apply(self, chains: Chains) -> None:
+        """Set the margins of games, and the means of newcomers' margins in the chains of what follows them."""
         self.margin[:] = self._base if self._newcomers else np.repeat(self._by_year, self._games_of_years)
         if self._strength:
             self.margin *= np.exp(self._strength * self._above)
-        if len(self._priors):
-            self._priors[self._first] = (self._by_year - self._base)[self._year_of_first]
+        if self.of_newcomers:
+            chains.mean[self._timeline.n_nodes + self._first] = (self._by_year - self._base)[
+                self._year_of_first
+            ]
 
     def _strengths(self, posterior: Posterior) -> tuple[Array, Array]:
         """How far each game's players are above its year, in units of strength, (games,), and l_t (years,), points."""

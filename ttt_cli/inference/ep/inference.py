@@ -66,7 +66,7 @@ class Inference:
             self._of_variables(timeline.next),
             *map(np.concatenate, zip(*(prior.steps() for prior in priors.values()), strict=True)),
         )
-        moving.attach(self.chains, rule.noise)
+        moving.begin(self.chains, rule.noise)
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
         self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices)

@@ -50,15 +50,15 @@ class JointInference:
         links, positivity = given or (inference.sites.link, inference.sites.positivity)
         self.links, self.positivity = links.copy(), positivity.copy()
         self._newcomers, self._shape = inference.newcomers, shape
-        self._chains = self._newcomers.given(inference.chains) if self._newcomers else inference.chains
+        self.chains = self._newcomers.given(inference.chains) if self._newcomers else inference.chains
         self._eliminated: Eliminated | None = None
-        self._nodes = len(self._chains.previous) // len(inference.priors)
-        steps = np.append(np.flatnonzero(self._chains.previous < 0), shape.later)
-        self._precision = np.zeros(len(self._chains.previous))  # of steps; 0 within a group
-        self._precision[steps] = 1.0 / self._chains.variance[steps]
+        self._nodes = len(self.chains.previous) // len(inference.priors)
+        steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
+        self._precision = np.zeros(len(self.chains.previous))  # of steps; 0 within a group
+        self._precision[steps] = 1.0 / self.chains.variance[steps]
         self.beliefs = inference.beliefs()
         self._covariances = np.empty((6 if self._margins else 1, len(self.merged)))
-        self._shared = np.zeros(len(self._chains.previous))
+        self._shared = np.zeros(len(self.chains.previous))
         self._cavity = np.empty((len(self.merged), 5 if self._margins else 2))
         self._integral, self._apart = math.nan, 0.0  # of what offsets within groups add
 
@@ -76,7 +76,7 @@ class JointInference:
 
         The sweeps of factorised propagation before it count among `solver.max_sweeps`.
         """
-        least = ROUNDING * math.sqrt(self._chains.variance.max(initial=0.0))
+        least = ROUNDING * math.sqrt(self.chains.variance.max(initial=0.0))
         rows, damping, skipped, remaining = list(trace), Damping(least), 0, math.inf
         while len(rows) < solver.max_sweeps:
             before = self.beliefs
@@ -99,7 +99,7 @@ class JointInference:
         mean, group = factor.solve(b), shape.group
         if self._newcomers:
             self._eliminated = self._newcomers.eliminate(factor.solve, mean, group)
-        of_prior = precision @ self._chains.mean**2 - np.log(precision[precision > 0.0]).sum()
+        of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
         self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant) + self._apart
         variance, joined = factor.variances, factor.joined
         if shared := self._eliminated:
@@ -108,7 +108,7 @@ class JointInference:
             self._integral += shared.log_evidence
         mean, variance = mean[group] + shape.offset, variance[group]
         self.beliefs = np.array([mean, np.sqrt(variance)])
-        self._shared = np.where(self._chains.previous < 0, 0.0, variance)
+        self._shared = np.where(self.chains.previous < 0, 0.0, variance)
         self._shared[shape.later] = joined[self._covariances.size :]
         self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
         self._kernels.cavities(self.merged.games, mean, variance, self._covariances, self.links, self._cavity)
@@ -123,7 +123,7 @@ class JointInference:
 
     def _assembled(self) -> tuple[Array, Array, Array]:
         """The precision matrix of all variables but for steps within groups: minus pairs, diagonal; and its b."""
-        previous, precision, size = self._chains.previous, self._precision, len(self._chains.previous)
+        previous, precision, size = self.chains.previous, self._precision, len(self.chains.previous)
         later, margins = self._shape.later, size - len(self.positivity)
         couplings, (diagonal, b), before = (
             np.empty_like(self._covariances),
@@ -133,7 +133,7 @@ class JointInference:
         self._kernels.assemble(self.merged.games, self.links, couplings, diagonal, b)
         diagonal[margins:] += self.positivity[:, 0]
         b[margins:] += self.positivity[:, 1]
-        weighted = precision * self._chains.mean
+        weighted = precision * self.chains.mean
         diagonal += precision + np.bincount(before, precision[later], size)
         b += weighted - np.bincount(before, weighted[later], size)
         return np.append(couplings, precision[later]), diagonal, b
@@ -188,7 +188,7 @@ class JointInference:
 
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of log Z in the means and variances of the steps of all variables."""
-        _, previous, _, step, variance = self._chains
+        _, previous, _, step, variance = self.chains
         mean, sd = self.beliefs
         steps = np.flatnonzero(self._precision)
         before = np.where(previous[steps] < 0, 0.0, 1.0)
