@@ -176,6 +176,7 @@ class Inference:
             self._links.spread(part.game, part.game_end, self._games, self.sites, self._means)
 
         self._linearise()
+        joint.factor()
         unsolved = joint.solve(self._add_couplings, tol, relative)
         if not move:
             return unsolved + largest(joint.correction)
@@ -204,26 +205,36 @@ class Inference:
             )
         )
 
-    def joint_solution(self, right: Vector, relative: float) -> Vector:
-        """A^-1 b for the precision A of the joint Gaussian of chains and sites, `relative` to its energy norm."""
-        self._linearise()
-        self._joint.residual[:] = right
-        self._joint.solve(self._add_couplings, 0.0, relative)
-        return self._joint.correction.copy()
+    def joint_solver(self) -> Callable[[Vector, float], Vector]:
+        """b, relative error -> A^-1 b for the precision A of the joint Gaussian of chains and sites as they are.
 
-    def chain_solution(self, x: Vector | None) -> tuple[Vector, Vector, Vector]:
-        """M^-1 (M - A) x, M being A without couplings; of M^-1 the diagonal, and entries with the variable before."""
+        The error is that of the energy norm.
+        """
+        self._linearise()
+        self._joint.factor()
+
+        def solution(right: Vector, relative: float) -> Vector:
+            self._joint.residual[:] = right
+            self._joint.solve(self._add_couplings, 0.0, relative)
+            return self._joint.correction.copy()
+
+        return solution
+
+    def by_chains(self, x: Vector) -> Vector:
+        """M^-1 (M - A) x, M being A without couplings, by the factors of the last `joint_solver`."""
+        away = np.zeros_like(x)
+        self.run_games(lambda begin, end: self._add_couplings(begin, end, x, away))
+        return self._joint.of_chains(-away)
+
+    def chain_variances(self) -> tuple[Vector, Vector]:
+        """The diagonal of M^-1, and its entries with the variable before."""
         self._linearise()
         messages = Messages(*np.zeros((3, len(self._means), 2)))
         messages.marginal[:, 0] = self._joint.diagonal
-        if x is not None:
-            away = np.zeros_like(x)
-            self._add_couplings(0, len(self._games.first), x, away)
-            messages.marginal[:, 1] = -away
         self._joint.filters.smooth(messages)
         mean, sd, covariance = np.empty((3, len(self._means)))
         self._chain_kernels.smoothed(0, self.chains, messages, mean, sd, covariance)
-        return mean, sd**2, covariance
+        return sd**2, covariance
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
@@ -268,7 +279,7 @@ class Inference:
         self.run_games(lambda *part: self._kernels.cavities(*part, self._games, marginal, self.sites, cavity))
         return cavity
 
-    def run_games(self, task: Callable[[int, int], None]) -> None:
+    def run_games(self, task: Callable[[int, int], object]) -> None:
         """Do a task for the games from one to before another, a thread for each slice."""
         parts = self._slices.parts
         self._slices.run(lambda number: task(parts[number].game, parts[number].game_end))

@@ -23,7 +23,8 @@ GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rou
 
 
 class JointSolver:
-    """A x = b for the chains of `filters`; `diagonal` and `residual` are to be filled before each solution.
+    """A x = b for the chains of `filters`. `diagonal` is to be filled before they are factored, `residual` with b
+    before each solution.
 
     `widest`: the largest sd of a variable before a game is seen, points. `add_shared(z, out)` adds what A z has beyond
     chains and games to out, and returns the product of z and that; A is then at least 1 / `spread` times what it is
@@ -63,8 +64,8 @@ class JointSolver:
         last few steps (Hestenes and Stiefel 1952). One pass over memory does a step: the curvature along it follows
         from that of the step before (Chronopoulos and Gear 1989).
         """
-        least = self._least_eigenvalue()
-        self._factor()
+        self.correction.fill(0.0)
+        least = self._least
         recent: deque[float] = deque(maxlen=DELAY)
         energy, before, bound, curvature, beta, alpha = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
         lowest, radau = math.inf, 1.0 / least  # `radau` times `rz`: no less than e^T A e
@@ -100,8 +101,10 @@ class JointSolver:
         chains = self._chain, self.diagonal, self._variance, self.correction
         return 1.0 / (self.spread * (1.0 + float(self._kernels.largest_sum(*chains))))
 
-    def _factor(self) -> None:
+    def factor(self) -> None:
+        """Make M^-1 for all solutions with the same `diagonal`."""
         kernels, filters = self._kernels, self.filters
+        self._least = self._least_eigenvalue()
         filtered = self._p
 
         def factor(half: int) -> None:
@@ -112,23 +115,33 @@ class JointSolver:
 
         filters.run(factor)
         kernels.join_factors(filters.later, filters.chains, filtered, self._scale, self._gain_away)
-        self.correction.fill(0.0)
+
+    def of_chains(self, right: Vector) -> Vector:
+        """M^-1 b."""
+        self.residual[:] = right
+        self._by_chains(0.0, 0.0)
+        return self._z.copy()
 
     def _precondition(self, add_couplings: AddCouplings, beta: float, alpha: float) -> tuple[float, float]:
         """Go `alpha` along the next direction; then z = M^-1 r and A z of the residual r left.
 
         Returns r^T z and z^T (A - M) z.
         """
-        filters, parts = self.filters, self._slices.parts
-        filters.run(partial(self._eliminate, beta, alpha))
-        self._kernels.join(filters.later, filters.chains.previous, self._gain_away, self._z)
-        rz = math.fsum(filters.run(self._substitute))
+        parts = self._slices.parts
+        rz = self._by_chains(beta, alpha)
 
         def add(number: int) -> float:
             return add_couplings(parts[number].game, parts[number].game_end, self._z, self._az)
 
         apart = math.fsum(self._slices.run(add))
         return rz, apart + (self.add_shared(self._z, self._az) if self.add_shared else 0.0)
+
+    def _by_chains(self, beta: float, alpha: float) -> float:
+        """z = M^-1 r, after going `alpha` along the next direction; returns r^T z."""
+        filters = self.filters
+        filters.run(partial(self._eliminate, beta, alpha))
+        self._kernels.join(filters.later, filters.chains.previous, self._gain_away, self._z)
+        return math.fsum(filters.run(self._substitute))
 
     def _eliminate(self, beta: float, alpha: float, half: int) -> None:
         for way in self.filters.elimination[half]:
