@@ -43,7 +43,7 @@ class Links:
     | precision | (1, pairs) | 1/points^2 | q of the skills' difference s_i - s_j, over all their games there |
     | | (3, pairs) | | with draw margins e: q11, q12, q22 of x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j |
     | variance | (quantities, nodes) | points^2 | of the step since the player's node before, 0 where both are one; |
-    | | | | at first nodes of the prior |
+    | | | | at first nodes of the prior, around the mean of newcomers then |
     | positive | (nodes,) | 1/points^2 | what keeps draw margins positive; NaN without them |
     """
 

@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
-from ttt_cli.errors import RunError
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.storing.store import write_run
 
@@ -27,9 +26,6 @@ def test_the_mean_of_newcomers_is_kept() -> None:
     assert found["year"].tolist() == [1850, 1853, 1857]
     assert found["mean"].tolist() == curve.mean.tolist()
     assert found["sd"].tolist() == curve.sd.tolist()
-    assert not run.has_joint
-    with pytest.raises(RunError, match="no joint posterior"):
-        run.covariance([("a", "1850")])
 
 
 def test_without_there_is_nothing_in_them() -> None:

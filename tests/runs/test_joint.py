@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from tests.inference.test_careers import CAREER, curve
 from tests.reference.joint_ep import joint_ttt, joint_ttt_d
 from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
@@ -50,11 +51,42 @@ def test_skills_of_ttt_d_are_the_dense_inverse():
     assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
 
 
+@pytest.mark.parametrize("drift", [40.0, 1e-6])
+def test_skills_of_ttt_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse(drift):
+    """Players who never met share it, more so in years near each other; samples know it, too."""
+    timeline, run = run_of(draw_margin=150.0, **CAREER, prior_mean_drift=drift)
+    twin = joint_ttt(timeline, ttt.Params(**PLAY), 150.0, drift, career=curve(**CAREER))
+    nodes = nodes_of(timeline)
+    found = run.covariance(nodes)
+    assert found.to_numpy() == pytest.approx(twin.gaussian()[1], rel=1e-6, abs=2e-3)
+    assert found.loc[("a", "1857"), ("f", "1895")] > 0.99
+    every = run.joint.within([[(name, int(period))] for name, period in nodes] * 5)  # by a factor
+    assert [matrix.item() for matrix in every[: len(nodes)]] == pytest.approx(np.diag(found), rel=1e-6)
+    drawn = run.samples(40_000, 3)
+    expected = run.covariance(list(drawn.columns)).to_numpy()
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert np.cov(drawn.to_numpy().T) / scale == pytest.approx(expected / scale, abs=0.03)
+
+
+def test_skills_of_ttt_d_with_a_mean_of_newcomers_that_moves_are_the_dense_inverse():
+    rows = [*ROWS[:4], (1854, "c", "d", 2)]
+    timeline, run = run_of("ttt-d", rows=rows, **CAREER, prior_mean_drift=40.0)
+    n, params = timeline.n_nodes, ttt_d.Params(**PLAY).resolved()
+    expected = joint_ttt_d(timeline, params, 40.0, career=curve(**CAREER)).gaussian()[1]
+    found = run.covariance(nodes_of(timeline))
+    assert found.to_numpy() == pytest.approx(expected[:n, :n], rel=1e-5, abs=1e-2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 @pytest.mark.parametrize(
     "given",
-    [{"tau": 0.0}, {"tau": 40.0}, {"growth": 200.0, "decline": 10.0, "decline_after": 4.0, "early": 3.0}],
+    [
+        {"tau": 0.0},
+        {"tau": 40.0},
+        {"growth": 200.0, "decline": 10.0, "decline_after": 4.0, "early": 3.0},
+        {"growth": 200.0, "prior_mean_drift": 15.0},
+    ],
 )
 def test_variances_are_those_of_the_histories(model, given):
     """Of nodes, of periods without games, and after the last; also of skills that do not move, and along careers."""

@@ -1,30 +1,37 @@
 """The precision matrix A of a run's joint posterior: products, solutions by conjugate gradients, its factor.
 
-Variables are the groups of nodes between which skills do not move, those of draw margins behind those of skills.
+Variables are the groups of nodes between which skills do not move, then those of draw margins, then the means of
+newcomers by year, if they move.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from scipy.linalg.lapack import dpttrf, dpttrs
 from scipy.sparse import coo_array
 
-from ttt_cli.arrays import Array, Places
+from ttt_cli.arrays import Array, Mask, Places
+from ttt_cli.periods import calendar_year
+from ttt_cli.runs.curves import by_year
 from ttt_cli.runs.schema import DATABASE
 
 if TYPE_CHECKING:
+    from ttt_cli.config.schema import Period
     from ttt_cli.runs.run import Run
     from ttt_cli.sparse.factor import Factor
 
 FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
 MOST_ITERATIONS: Final = 10_000
+STIFF: Final = (
+    1e-8  # points^2: years between which newcomers' mean walks less are one, as digits would be lost
+)
 NOWHERE: Final = np.empty(0, np.int64)
 _STEPS: Final = f"SELECT * FROM {DATABASE}.main.steps"
 _LINKS: Final = f"SELECT * FROM {DATABASE}.main.links"
-_LAST: Final = f'SELECT "until" IS NULL AS last FROM {DATABASE}.main.spans'
+_SPANS: Final = f'SELECT "until" IS NULL AS last, period_number FROM {DATABASE}.main.spans'
 
 
 class Precision:
@@ -32,20 +39,24 @@ class Precision:
 
     | name | shape | unit | |
     |---|---|---|---|
-    | group | (nodes or 2 nodes,) | | the variable of each node: of skills, then of draw margins if there are any |
-    | step | (nodes or 2 nodes,) | points^2 | the variance of the step since the node before; at a first, of the prior |
+    | group | (nodes + nodes of margins + years,) | | the variable of each node or year |
+    | step | as group | points^2 | the variance of the step since the one before; at a first, of the prior |
     | diagonal | (variables,) | 1/points^2 | |
     | chain | (variables - 1,) | 1/points^2 | entries of A beside the diagonal: steps from one variable to the next |
     | above | (variables, variables) | 1/points^2 | all entries above the diagonal, in rows |
     """
 
     def __init__(self, run: Run) -> None:
-        steps, last = run.arrays(_STEPS), run.arrays(_LAST)["last"]
+        steps, spans = run.arrays(_STEPS), run.arrays(_SPANS)
+        last = spans["last"]
         margins = bool(len(last)) and not np.isnan(steps["draw_margin_variance"]).any()
         quantities = ("variance", "draw_margin_variance")[: 1 + margins]
         self.nodes = len(last)
-        self.step = np.concatenate([steps[name] for name in quantities])
-        first = np.tile(np.append(True, last[:-1])[: self.nodes], len(quantities))
+        debut = np.append(True, last[:-1])[: self.nodes]
+        of_nodes = np.concatenate([steps[name] for name in quantities])
+        years, of_newcomers = _newcomers(run, debut, spans["period_number"], of_nodes)
+        self.step = np.append(of_nodes, years)
+        first = np.append(np.tile(debut, len(quantities)), np.arange(len(years)) == 0)
         begins = first | (self.step > 0.0)
         self.group: Places = np.cumsum(begins) - 1
         variance = self.step[begins]
@@ -55,7 +66,10 @@ class Precision:
         self.chain = -np.where(moved, weight, 0.0)[1:]
         self.diagonal = weight - np.append(self.chain, np.zeros(min(len(weight), 1)))
         parts = _of_margins if margins else _of_skills
-        row, column, value = parts(run.arrays(_LINKS), self.nodes, steps["draw_margin_precision"])
+        row, column, value = _joined(
+            parts(run.arrays(_LINKS), self.nodes, steps["draw_margin_precision"]),
+            of_newcomers,
+        )
         row, column = self.group[row], self.group[column]
         own, size = row == column, len(weight)
         self.diagonal += np.bincount(row[own], value[own], size)
@@ -144,6 +158,24 @@ def _of_margins(links: dict[str, Any], nodes: int, positive: Array) -> Entries:
         (i, a, q11 - q12), (i, b, q12 - q22), (j, a, q12 - q11), (j, b, q22 - q12),
         (every + nodes, every + nodes, positive),
     )  # fmt: skip
+
+
+def _newcomers(run: Run, debut: Mask, period: Places, step: Array) -> tuple[Array, Entries]:
+    """The variances of the steps of newcomers' mean, (years,), and what ties it to first nodes; nothing if it is still.
+
+    Raises ValueError where a newcomer has no year.
+    """
+    years = np.array([year for year, *_ in by_year(run, "newcomers")], np.int64)
+    if not len(years):
+        return np.empty(0), (NOWHERE, NOWHERE, np.empty(0))
+    drift, kind = run.meta.params.get("prior_mean_drift"), cast("Period", run.meta.period)
+    first = np.flatnonzero(debut)
+    of = np.array([calendar_year(number, kind) for number in period[first].tolist()], np.int64)
+    if not isinstance(drift, float) or not np.isin(of, years).all():
+        raise ValueError("newcomers without a mean")
+    variance = np.append(1.0, drift**2 * np.diff(years))
+    mean, weight = len(step) + np.searchsorted(years, of), 1.0 / step[first]
+    return np.where(variance > STIFF, variance, 0.0), _joined((mean, mean, weight), (first, mean, -weight))
 
 
 def _joined(*parts: tuple[Any, Any, Array]) -> Entries:

@@ -6,11 +6,12 @@ from ttt_cli.arrays import Array
 from ttt_cli.fitted import Links
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.joint.shape import beginnings
+from ttt_cli.kernels.ep.structures import Chains
 
 
-def links_of(inference: Inference, link: Array, positivity: Array) -> Links:
-    """That of these sites (`kernels/ep/structures.py`) and of the chains of an inference."""
-    games, (_, previous, _, _, variance) = inference.merged.games, inference.chains
+def links_of(inference: Inference, chains: Chains, link: Array, positivity: Array) -> Links:
+    """That of these chains and sites (`kernels/ep/structures.py`), of an inference."""
+    games, (_, previous, _, _, variance) = inference.merged.games, chains
     nodes, kinds = len(previous) // len(inference.priors), 3 if len(positivity) else 1
     sites, turned = link[:, :kinds].T, games.first > games.second
     precision = games.weight * np.where(turned, sites[::-1], sites)

@@ -92,7 +92,7 @@ def infer(
         )
         levels = notes_of(partial(solved_deviations, inference)) if notes_of else ()
         notes = (*inference.moving.notes, note, *levels)
-        links = links_of(inference, inference.sites.link, inference.sites.positivity)
+        links = links_of(inference, inference.chains, inference.sites.link, inference.sites.positivity)
         draws, state = inference.draws(), inference.state
         return Found(kind, chains, *inference.log_evidence(), status, trace, state, notes, links, draws)
     joint = JointInference(inference, shape, sites)
@@ -105,9 +105,9 @@ def infer(
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = (*inference.moving.notes, *(notes_of(joint.deviations) if notes_of else ()))
     state, newcomers = inference.state | joint.state, inference.newcomer_curve()
-    known = None if newcomers else links_of(inference, joint.links, joint.positivity)
+    links = links_of(inference, joint.chains, joint.links, joint.positivity)
     return Found(
-        kind, joint.histories(), *scores, status, trace, state, notes, known, joint.draws(), newcomers
+        kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws(), newcomers
     )
 
 
