@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
     from ttt_cli.timeline import Timeline
 
+Signature = tuple[int, ...]
 _SETTINGS: Final = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "memory_limit": "2GB",
     "max_temp_directory_size": "20GB",
 }
-_SOUND: Final[
-    dict[tuple[int, ...], tuple[str, ...]]
-] = {}  # chains of files found sound here, by `_signature`
+_CHAINS: Final[dict[Signature, tuple[str, ...]]] = {}  # of files whose catalog was found sound here
+_SOUND: Final[set[Signature]] = set()  # files whose numbers were, too
 _MOST_SOUND: Final = 1000
 
 
@@ -52,7 +52,7 @@ class Session:
         self._connection: DuckDBPyConnection | None = None
         self._askers = 0
         self._lock = threading.Lock()
-        self._seen: tuple[int, ...] = ()
+        self._seen: Signature = ()
         self._chains: tuple[str, ...] = ()
         self._shown: tuple[float, float] | None = None
 
@@ -62,9 +62,14 @@ class Session:
         return self._shown is not None
 
     @property
+    def chains(self) -> tuple[str, ...]:
+        """Those of the file, as it was when last asked."""
+        return self._chains
+
+    @property
     def changed(self) -> bool:
         """Whether the file is another one, or was written to, since it was last asked."""
-        return self._seen != _signature(self._path)
+        return self._seen != signature(self._path)
 
     @contextmanager
     def asked(self) -> Iterator[DuckDBPyConnection]:
@@ -130,7 +135,7 @@ class Session:
             check_numbers(connection, self._path, meta, self._chains)
             if len(_SOUND) >= _MOST_SOUND:
                 _SOUND.clear()
-            _SOUND[self._seen] = self._chains
+            _SOUND.add(self._seen)
 
     @property
     def _live(self) -> DuckDBPyConnection:
@@ -142,9 +147,10 @@ class Session:
         check_file(self._path)
         attach(self._live, self._path, write=write)
         try:
-            if self._seen != (seen := _signature(self._path)):
-                self._chains = _SOUND.get(seen) or check_catalog(self._live, self._path)
+            if self._seen != (seen := signature(self._path)):
+                self._chains = _CHAINS.get(seen) or check_catalog(self._live, self._path)
                 self._seen, self._shown = seen, None
+                remember(seen, self._chains)
         except BaseException:
             self._detach()
             raise
@@ -191,7 +197,14 @@ def _closed_off(files: tuple[Path, ...]) -> DuckDBPyConnection:
     return connection
 
 
-def _signature(path: Path) -> tuple[int, ...]:
+def remember(seen: Signature, chains: tuple[str, ...]) -> None:
+    """Check the catalog of a file no more while its signature stands."""
+    if len(_CHAINS) >= _MOST_SOUND:
+        _CHAINS.clear()
+    _CHAINS[seen] = chains
+
+
+def signature(path: Path) -> Signature:
     """What changes when a file, or its log, is replaced or written to."""
     place = real_place(path)
     files = [path, place.with_name(f"{place.name}.wal")]

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ from ttt_cli.files import real_place, workplace
 from ttt_cli.runs.connection import NotARun, looks_like_database
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import DATABASE
-from ttt_cli.runs.session import Session
+from ttt_cli.runs.session import Session, Signature, signature
 from ttt_cli.runs.storing.writing import check_place, not_written
 from ttt_cli.timeline import Timeline
 
@@ -32,7 +33,7 @@ def check_destination(path: str | os.PathLike[str]) -> str | None:
     check_place(place)
     try:
         with workplace(real_place(place)):
-            standing = _standing(place) if place.exists() and place.stat().st_size else None
+            standing = _standing(place, signature(place)) if place.exists() and place.stat().st_size else None
     except OSError as error:
         raise not_written(place, error) from error
     _check_ending(place)
@@ -66,7 +67,8 @@ def _check_ending(place: Path) -> None:
         )
 
 
-def _standing(place: Path) -> str:
+@lru_cache
+def _standing(place: Path, _: Signature) -> str:
     foreign = RunError(
         "exists and is not a run of ttt", where=str(place), hint="name another file with -o, or remove it"
     )

@@ -12,7 +12,7 @@ from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
 from ttt_cli.runs.connection import first_line
 from ttt_cli.runs.schema import DATABASE
-from ttt_cli.runs.session import Session
+from ttt_cli.runs.session import Session, remember, signature
 from ttt_cli.runs.storing.writing import not_written, report, writing
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def new_database(path: Path) -> Iterator[DuckDBPyConnection]:
             connection.execute("COMMIT")
             written = digest(connection)
             connection.execute(f"CHECKPOINT {DATABASE}")
-        _check(temporary, written)
+        chains = _check(temporary, written)
+    remember(signature(path), chains)
 
 
 @contextmanager
@@ -62,7 +63,8 @@ def changed_database(path: Path) -> Iterator[DuckDBPyConnection]:
             yield connection
             written = digest(connection)
         session.close()
-        _check(temporary, written)
+        chains = _check(temporary, written)
+    remember(signature(path), chains)
 
 
 def digest(connection: DuckDBPyConnection) -> Digest:
@@ -102,8 +104,8 @@ def _replacing(path: Path) -> Iterator[Path]:
             raise RunError(f"cannot be written: {reason}", where=str(path)) from error
 
 
-def _check(path: Path, written: Digest) -> None:
-    """Raise OSError when a closed database does not hold what was written."""
+def _check(path: Path, written: Digest) -> tuple[str, ...]:
+    """The chains of a closed database. Raises OSError when it does not hold what was written."""
     if log_of(path).exists():
         raise OSError("the database was not written out")
     session = Session(path)
@@ -115,6 +117,7 @@ def _check(path: Path, written: Digest) -> None:
     session.close()
     if not same:
         raise OSError("what was written is not what is read again")
+    return session.chains
 
 
 def _copy(old: Path, new: Path) -> None:
