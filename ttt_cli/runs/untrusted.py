@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from ttt_cli.errors import RunError
 from ttt_cli.quantities import TEXT_COLUMNS, chain_columns
 from ttt_cli.runs.connection import NotARun
-from ttt_cli.runs.schema import DATABASE, FORMAT, LABELS, MAY_LACK, definitions, tables
+from ttt_cli.runs.schema import DATABASE, LABELS, MAY_LACK, definitions, tables
+from ttt_cli.runs.versions import check_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,9 +72,13 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]
     listing = _OBJECTS + (_TRIGGERS if int(duckdb.__version__.partition(".")[0]) >= 2 else "")
     objects = {(kind, name): sql or "" for kind, name, sql in connection.execute(listing).fetchall()}
     found = {name: _plain(sql) for (kind, name), sql in objects.items() if kind == "table"}
-    if found.get("meta") != _created("meta", tables((), whole=True)["meta"]):
+    plain = {
+        name for name, columns in tables((), whole=True).items() if found.get(name) == _created(name, columns)
+    }
+    if "meta" not in plain:
         raise NotARun(path)
-    _check_format(connection, path)
+    check_format(connection, path, inputs="inputs" in plain)
+    _check_size(connection, path)
     chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))
     whole = "weight bigint" in found.get("game_rows", "")
     expected = tables(chains, whole=whole)
@@ -182,18 +187,8 @@ def _within(column: str, low: float, high: float | str, *, known: bool = True) -
     return f"{condition} AND count({column}) = count(*)" if known else condition
 
 
-def _check_format(connection: DuckDBPyConnection, path: Path) -> None:
-    query = f"""SELECT max(value) FILTER (key = 'format' AND strlen(value) < 10), sum(strlen(value))
-        FROM {DATABASE}.main.meta"""
-    version, size = connection.execute(query).fetchone() or ("", 0)
-    if not (version or "").isdigit():
-        raise NotARun(path)
-    if int(version) > FORMAT:
-        raise RunError("written by a newer ttt", where=str(path), hint="upgrade ttt, or fit the games again")
-    if int(version) < FORMAT:
-        raise RunError(
-            "written by an older ttt, in another format", where=str(path), hint="fit the games again"
-        )
+def _check_size(connection: DuckDBPyConnection, path: Path) -> None:
+    (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {DATABASE}.main.meta").fetchone() or (0,)
     if size > _MOST_META:
         raise _strange(path, "its table `meta` holds what cannot be")
 

@@ -1,0 +1,1 @@
+"""Writing runs: whole or not at all, one command at a time."""
