@@ -58,7 +58,7 @@ class Career(RandomWalk):
         began = (after > begins) & (before <= begins)
         by_clock = np.where(first, 0.0, self._tau**2 * by_variance)
         return super().gradient(by_mean, by_variance) | {
-            "prior_mean_drift": self.newcomers.slope() if self.newcomers else 0.0,
+            "prior_mean_drift": 0.0,
             "tau": 2.0 * self._tau * float(rest.clock(years) @ by_variance),
             "growth": float(np.exp(-before / growth_years) * grown @ by_mean),
             "growth_years": float(rest.growth * slower @ by_mean),

@@ -264,7 +264,9 @@ class Inference:
         if len(positivity):
             marginal = self._messages.marginal
             margin += self._kernels.positive_gradient(self.rule.origin, marginal, positivity)
-        return prior_slopes(self.priors, *self.chain_slopes()) | of_margins, (noise, margin, *others)
+        of_newcomers = self.newcomers.gradient(self.newcomers.squares) if self.newcomers else {}
+        of_priors = prior_slopes(self.priors, *self.chain_slopes()) | of_newcomers
+        return of_priors | of_margins, (noise, margin, *others)
 
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of log Z in the means and variances of the steps of all variables."""
@@ -301,7 +303,7 @@ class Inference:
 
     def newcomer_curve(self) -> NewcomerCurve | None:
         """What is believed of newcomers' mean, if it moves."""
-        return self.newcomers.curve() if self.newcomers else None
+        return self.newcomers.curve(self.newcomers.beliefs) if self.newcomers else None
 
     def histories(self) -> dict[str, Chain]:
         """What is believed of the quantities of all nodes, points."""

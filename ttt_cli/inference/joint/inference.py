@@ -14,13 +14,12 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import DrawCurve, Status
+from ttt_cli.fitted import DrawCurve, NewcomerCurve, Status
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference, prior_slopes
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.damping import Damping
-from ttt_cli.inference.joint.shape import Shape
-from ttt_cli.inference.newcomers import Eliminated, products
+from ttt_cli.inference.joint.shape import Shape, joint_chains
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.sparse.factor import Factor
 
@@ -32,6 +31,8 @@ ROUNDING: Final = 3e-12  # moves below this part of the widest prior are roundin
 
 class JointInference:
     """The joint Gaussian of a fit: from its sites on, or from given ones, (`links`, `positivity`).
+
+    Behind the variables of all nodes come newcomers' means by year, if they move.
 
     | name | shape | unit | |
     |---|---|---|---|
@@ -50,13 +51,13 @@ class JointInference:
         links, positivity = given or (inference.sites.link, inference.sites.positivity)
         self.links, self.positivity = links.copy(), positivity.copy()
         self._newcomers, self._shape = inference.newcomers, shape
-        self.chains = self._newcomers.given(inference.chains) if self._newcomers else inference.chains
-        self._eliminated: Eliminated | None = None
-        self._nodes = len(self.chains.previous) // len(inference.priors)
+        self.chains, self._size = joint_chains(inference), len(inference.chains.previous)
+        self._nodes = self._size // len(inference.priors)
         steps = np.append(np.flatnonzero(self.chains.previous < 0), shape.later)
         self._precision = np.zeros(len(self.chains.previous))  # of steps; 0 within a group
         self._precision[steps] = 1.0 / self.chains.variance[steps]
-        self.beliefs = inference.beliefs()
+        known = [inference.beliefs()] + ([self._newcomers.beliefs] if self._newcomers else [])
+        self.beliefs = np.concatenate(known, axis=1)
         self._covariances = np.empty((6 if self._margins else 1, len(self.merged)))
         self._shared = np.zeros(len(self.chains.previous))
         self._cavity = np.empty((len(self.merged), 5 if self._margins else 2))
@@ -97,21 +98,15 @@ class JointInference:
         shape, precision = self._shape, self._precision
         factor, b = self.factor(once=True)
         mean, group = factor.solve(b), shape.group
-        if self._newcomers:
-            self._eliminated = self._newcomers.eliminate(factor.solve, mean, group)
         of_prior = precision @ self.chains.mean**2 - np.log(precision[precision > 0.0]).sum()
         self._integral = 0.5 * float(b @ mean - of_prior - factor.log_determinant) + self._apart
-        variance, joined = factor.variances, factor.joined
-        if shared := self._eliminated:
-            mean, variance = mean + shared.shift, variance + np.einsum("ij,ij->i", shared.root, shared.root)
-            joined = joined + products(shared.root, group[shape.first], group[shape.second])
-            self._integral += shared.log_evidence
-        mean, variance = mean[group] + shape.offset, variance[group]
+        mean, variance, joined = mean[group] + shape.offset, factor.variances[group], factor.joined
         self.beliefs = np.array([mean, np.sqrt(variance)])
         self._shared = np.where(self.chains.previous < 0, 0.0, variance)
         self._shared[shape.later] = joined[self._covariances.size :]
         self._covariances = joined[: self._covariances.size].reshape(self._covariances.shape)
-        self._kernels.cavities(self.merged.games, mean, variance, self._covariances, self.links, self._cavity)
+        of_nodes = mean[: self._size], variance[: self._size]
+        self._kernels.cavities(self.merged.games, *of_nodes, self._covariances, self.links, self._cavity)
 
     def factor(self, *, once: bool = False) -> tuple[Factor, Array]:
         """Of the precision matrix A of groups of variables, sites as they are; and b, where A^-1 b are the means."""
@@ -124,15 +119,16 @@ class JointInference:
     def _assembled(self) -> tuple[Array, Array, Array]:
         """The precision matrix of all variables but for steps within groups: minus pairs, diagonal; and its b."""
         previous, precision, size = self.chains.previous, self._precision, len(self.chains.previous)
-        later, margins = self._shape.later, size - len(self.positivity)
+        later, nodes = self._shape.later, slice(self._size)
+        margins = slice(self._size - len(self.positivity), self._size)
         couplings, (diagonal, b), before = (
             np.empty_like(self._covariances),
             np.zeros((2, size)),
             previous[later],
         )
-        self._kernels.assemble(self.merged.games, self.links, couplings, diagonal, b)
-        diagonal[margins:] += self.positivity[:, 0]
-        b[margins:] += self.positivity[:, 1]
+        self._kernels.assemble(self.merged.games, self.links, couplings, diagonal[nodes], b[nodes])
+        diagonal[margins] += self.positivity[:, 0]
+        b[margins] += self.positivity[:, 1]
         weighted = precision * self.chains.mean
         diagonal += precision + np.bincount(before, precision[later], size)
         b += weighted - np.bincount(before, weighted[later], size)
@@ -152,8 +148,6 @@ class JointInference:
         weights = np.zeros((len(self._shape.pattern.place), contrasts.shape[1]))
         np.add.at(weights, self._shape.group[: len(contrasts)], contrasts)
         variance: Array = np.einsum("ij,ij->j", weights, self.factor()[0].solve(weights))
-        if self._eliminated:
-            variance += ((self._eliminated.root.T @ weights) ** 2).sum(axis=0)
         return np.sqrt(variance)
 
     def _update(self, share: float) -> int:
@@ -164,7 +158,7 @@ class JointInference:
         """Sites of margins: how many cannot move, their part of log Z and of its gradient in the margins' origin."""
         if not self._margins:
             return 0, 0.0, 0.0
-        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes :])
+        mean, sd = np.ascontiguousarray(self.beliefs[:, self._nodes : self._size])
         found: tuple[int, float, float] = self._kernels.keep_positive(
             self.rule.origin, mean, sd**2, share, self.positivity
         )
@@ -184,7 +178,12 @@ class JointInference:
         )
         of_margins = self.moving.gradient(self, by_margin)
         margin = of_margins.pop("draw_margin") + self._keep_positive(0.0)[2]
-        return prior_slopes(self._priors, *self.chain_slopes()) | of_margins, (noise, margin, *others)
+        by_mean, by_variance = self.chain_slopes()
+        of_priors = prior_slopes(self._priors, by_mean[: self._size], by_variance[: self._size])
+        if self._newcomers:
+            moved = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._size :]
+            of_priors |= self._newcomers.gradient(moved)
+        return of_priors | of_margins, (noise, margin, *others)
 
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of log Z in the means and variances of the steps of all variables."""
@@ -194,11 +193,6 @@ class JointInference:
         before = np.where(previous[steps] < 0, 0.0, 1.0)
         change = mean[steps] - before * mean[previous[steps]] - step[steps]
         moved = sd[steps] ** 2 + before * (sd[previous[steps]] ** 2 - 2.0 * self._shared[steps]) + change**2
-        if self._newcomers and self._eliminated:
-            first = self._newcomers.first
-            own = np.searchsorted(steps, first)
-            change[own] -= self._newcomers.above
-            moved[own] = self._newcomers.squares(mean[first], sd[first] ** 2, self._eliminated.with_own)
         by_mean, by_variance = np.zeros((2, len(mean)))
         by_mean[steps] = change / variance[steps]
         by_variance[steps] = 0.5 * (moved / variance[steps] - 1.0) / variance[steps]
@@ -228,9 +222,14 @@ class JointInference:
         """What is believed of draw margins that move."""
         return self.moving.curve(self, self._priors["skill"].origin)
 
+    def newcomer_curve(self) -> NewcomerCurve | None:
+        """What is believed of newcomers' mean, if it moves."""
+        return self._newcomers.curve(self.beliefs[:, self._size :]) if self._newcomers else None
+
     def histories(self) -> dict[str, Chain]:
         """What is believed of the quantities of all nodes, points."""
-        parts = np.split(np.array([*self.beliefs, self._shared]), len(self._priors), axis=1)
+        shared = np.where(self.chains.previous < self._size, self._shared, 0.0)
+        parts = np.split(np.array([*self.beliefs, shared])[:, : self._size], len(self._priors), axis=1)
         return {
             name: prior.history(mean + prior.origin, sd, shared)
             for (name, prior), (mean, sd, shared) in zip(self._priors.items(), parts, strict=True)

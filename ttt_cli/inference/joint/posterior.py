@@ -104,7 +104,7 @@ def infer(
             status = replace(status, converged=False, remaining_error=math.inf)
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = (*inference.moving.notes, *(notes_of(joint.deviations) if notes_of else ()))
-    state, newcomers = inference.state | joint.state, inference.newcomer_curve()
+    state, newcomers = inference.state | joint.state, joint.newcomer_curve()
     links = links_of(inference, joint.chains, joint.links, joint.positivity)
     return Found(
         kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws(), newcomers
@@ -129,8 +129,7 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
         return "factorised", None
     if asked == "joint" or size <= LARGE:
         shape = Shape(inference)
-        years = 0 if inference.newcomers is None else len(inference.newcomers.mean)
-        each = (shape.pattern.flops + 4.0 * years * shape.pattern.entries) / SPEED
+        each = shape.pattern.flops / SPEED
         if affordable(shape.pattern) and (asked == "joint" or ROUNDS * each <= PATIENCE):
             return "joint", shape
         if asked == "auto" and each <= min(sampled, PATIENCE):

@@ -6,18 +6,22 @@ import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.inference.ep.inference import Inference
+from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.sparse.pattern import Pattern
 
-STIFF: Final = (
-    1e-10  # of the largest first variance: smaller steps are none, as the matrix would lose its digits
-)
+STIFF: Final = 1e-10  # of the largest variance: smaller steps are none, as the matrix would lose its digits
 
 
 def beginnings(previous: Ids, variance: Array) -> Mask:
     """Which variables are not one with that before; `variance` is that of the step from there."""
     first = previous < 0
-    found: Mask = first | (variance > STIFF * variance[first].max(initial=0.0))
+    found: Mask = first | (variance > STIFF * variance.max(initial=0.0))
     return found
+
+
+def joint_chains(inference: Inference) -> Chains:
+    """The steps of all variables: those of nodes, and of newcomers' mean by year if it moves."""
+    return inference.newcomers.tied(inference.chains) if inference.newcomers else inference.chains
 
 
 class Shape:
@@ -35,7 +39,7 @@ class Shape:
     """
 
     def __init__(self, inference: Inference) -> None:
-        games, (_, previous, _, mean, variance) = inference.merged.games, inference.chains
+        games, (_, previous, _, mean, variance) = inference.merged.games, joint_chains(inference)
         begins = beginnings(previous, variance)
         root = np.where(begins, np.arange(len(previous)), previous)
         self.offset = np.where(begins, 0.0, mean)
@@ -47,7 +51,7 @@ class Shape:
         i, j = games.first, games.second
         pairs = [(i, j)]
         if "draw_margin" in inference.priors:
-            a, b = (ends + len(previous) // 2 for ends in (i, j))
+            a, b = (ends + len(inference.chains.previous) // 2 for ends in (i, j))
             pairs = [(i, j), (i, a), (i, b), (j, a), (j, b), (a, b)]
         ends = map(np.concatenate, zip(*pairs, (previous[self.later], self.later), strict=True))
         self.first, self.second = ends
