@@ -168,9 +168,9 @@ def test_unknown_colours_and_odds_are_taken_in():
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [ttt, ttt_d])
 def test_estimates_are_not_below_the_true_error(model):
-    """Of 400 such histories none of TTT has one too low, of TTT-D 11, early and mostly by little: seeds 3, 83, ..."""
+    """Of 400 such histories none of TTT has one too low, of TTT-D two, in rounds 5 and 6: seeds 3 and 110."""
     known = set() if model is ttt else {3}
-    for seed in set(range(24)) - known:
+    for seed in {*range(24), 83, 129, 170, 219} - known:
         rng = random.Random(seed)
         rows, given = random_rows(rng), random_params(rng, model)
         try:
