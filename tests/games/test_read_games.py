@@ -265,14 +265,14 @@ def test_the_order_is_that_of_each_file(tmp_path: Path) -> None:
             2,
             "day or month first",
             "kept",
-            "2 dates like 03/02/1921, of which only the year is used",
+            "2 dates like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which",
         ),
         (
             "both.csv",
             2,
             "day or month first",
             "kept",
-            "1 date like 03/02/1921, of which only the year is used",
+            "1 date like 03/02/1921, of which only the year is used; data.dates: dmy or mdy tells which",
         ),
     ]
 

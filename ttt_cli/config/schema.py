@@ -45,6 +45,20 @@ class DataConfig(Section):
         default=None, description="names of the columns in order, or a map from our names to the file's"
     )
     delimiter: str | None = Field(default=None, min_length=1, max_length=1, description="null: detected")
+    dates: Literal["auto", "ymd", "dmy", "mdy", "number"] = Field(
+        default="auto",
+        description="order of day, month and year where the year does not come first; number: of a period; "
+        "auto: as the file tells",
+    )
+    century: int | None = Field(
+        default=None,
+        ge=1000,
+        le=2900,
+        description="first of the hundred years that years of two digits mean; null: as years of four tell",
+    )
+    constant: dict[str, str | float] = Field(
+        default={}, description="columns that a table does not have, each the same in all rows: {result: 1-0}"
+    )
     encoding: str | None = Field(default=None, description="null: UTF-8, else cp1252, value by value")
     names: NameMatching = Field(
         default="full",

@@ -2,38 +2,37 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
-from itertools import starmap
 from typing import Final
 
 from ttt_cli.arrays import Ids
 from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
 from ttt_cli.reading.batches import REJECT_CODE
 from ttt_cli.reading.column import Dictionary
-from ttt_cli.reading.values.dates import GameDate, SlashOrder, parse_date, slash_order
+from ttt_cli.reading.values.date_forms import DateForms
+from ttt_cli.reading.values.dates import PLAIN, DateForm, GameDate, parse_date
 from ttt_cli.reading.values.match_scores import NO_TALLY, Tally
 
 FURTHER: Final = ("event", "site", "round", "variant", "status", "odds", "white_id", "black_id")
 
 
-class DateDictionary(Dictionary[tuple[str, SlashOrder | None]]):
-    """Dates as written, with the order of day and month in their file, and what they say: `parsed`."""
+class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
+    """Dates as written, with the form of such dates in their file, and what they say: `parsed`."""
 
     def __init__(self) -> None:
         self.parsed: list[GameDate] = []
         super().__init__(("", None))
 
-    def of_file(self, texts: Sequence[str]) -> Ids:
-        """The numbers of the distinct dates of a file, by which the order of day and month is told."""
-        order = slash_order(texts)
-        return self.ids((text, order if "/" in text else None) for text in texts)
+    def of_file(self, texts: Sequence[str], forms: DateForms) -> Ids:
+        """The numbers of the distinct dates of a file."""
+        return self.ids((text, forms.of(text)) for text in texts)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The dates as written."""
         return tuple(text for text, _ in self.values)
 
-    def _take(self, values: Sequence[tuple[str, SlashOrder | None]]) -> None:
-        self.parsed += starmap(parse_date, values)
+    def _take(self, values: Sequence[tuple[str, DateForm | None]]) -> None:
+        self.parsed += [parse_date(text, form or PLAIN) for text, form in values]
 
 
 class NameDictionary(Dictionary[str]):

@@ -13,7 +13,7 @@ from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.strictness import ErrorLimit, refuse_problems
 from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Progress
-from ttt_cli.reading.batches import DROPPED
+from ttt_cli.reading.batches import DROPPED, OF_COLUMNS
 from ttt_cli.reading.many import read_sources
 from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
@@ -131,12 +131,14 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
         hint = "set data.format to pgn or csv if it was taken for the wrong kind"
         return DataError(f"holds no records{what} (read as {reports[0].kind})", where=where, hint=hint)
     paths = {report.path for report in reports}
-    first = next(problem for problem in problems if problem.file in paths and problem.action == DROPPED)
+    ours = [problem for problem in problems if problem.file in paths and problem.action == DROPPED]
+    first = next(problem for problem in ours if problem.reason not in OF_COLUMNS)
     place = f"in line {first.line:,}" if len(reports) == 1 and first.line < LINES else first.place
     dropped = reports[0].dropped if len(reports) == 1 else ReadReport(tuple(reports)).dropped
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.items())
+    remedy = next((problem.detail for problem in ours if problem.reason in OF_COLUMNS), None)
     return DataError(
         f"none of its {rows:,} records{what} can be used: {reasons}",
         where=where,
-        hint=f"the first is {place}: {first.reason} ({first.detail})",
+        hint=remedy or f"the first is {place}: {first.reason} ({first.detail})",
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import DROPPED
+from ttt_cli.reading.batches import DROPPED, NUMBERED_DATE, OF_COLUMNS
 from ttt_cli.reading.reports import FileReport, Problem
 from ttt_cli.reading.sources import OTHER_FILE
 
@@ -23,7 +23,9 @@ class ErrorLimit:
 
     def error(self, problems: Sequence[Problem]) -> DataError:
         """What is to be told, given all problems up to now."""
-        dropped = [problem for problem in problems if problem.action == DROPPED]
+        dropped = [
+            problem for problem in problems if problem.action == DROPPED and problem.reason not in OF_COLUMNS
+        ]
         first = dropped[0]
         return DataError(
             f"{first.reason}: {first.detail}; {self._dropped:,} records so far cannot be used",
@@ -34,7 +36,7 @@ class ErrorLimit:
 
 def refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
-    serious = [problem for problem in problems if problem.reason != OTHER_FILE]
+    serious = [problem for problem in problems if problem.reason not in (OTHER_FILE, NUMBERED_DATE)]
     if not serious:
         return
     first = serious[0]

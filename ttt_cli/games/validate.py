@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Ids
 from ttt_cli.config.schema import DataConfig
+from ttt_cli.games.date_columns import DateColumn
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.table import tells_winners
 from ttt_cli.games.weights import LEAST_GAMES, MOST_GAMES, RecordWeights
 from ttt_cli.reading.batches import (
-    AMBIGUOUS_DATE,
     BAD_DATE,
     BAD_WEIGHT,
     DROP_REASONS,
@@ -52,7 +52,7 @@ class Validated:
         self.line, self.moves = records.lines(), records.moves()
         self.reject_code = np.zeros(len(records), np.int8)
         names = dictionaries.names.ids(_all_joined(records.distinct("whites"), " "))
-        self._validate_dates()
+        self._dates = self._date_column(data)
         self._validate_results(data.match_cap)
         weights = RecordWeights(
             records, data, self._caps, [dictionaries.names.cleaned[name] for name in names.tolist()]
@@ -63,7 +63,8 @@ class Validated:
         self._validate_weight()
         self._validate_names(names)
         columns = weights.notes(self.line, self.reject_code == 0)
-        self.notes = [*self._dropped_notes(), *self._repaired_notes(), *self._ambiguous_notes(), *columns]
+        dates = self._dates.notes(self.line, self.columns["date"], self.reject_code == 0)
+        self.notes = [*self._dropped_notes(), *self._repaired_notes(), *dates, *columns]
         if data.colours == "auto":
             self.notes += self._winner_notes()
         for name in dictionaries.columns:
@@ -97,16 +98,13 @@ class Validated:
         twice = np.equal(white, black) if twice is None else twice
         self._reject(twice * np.int8(REJECT_CODE[SAME_PLAYER]))
 
-    def _validate_dates(self) -> None:
-        records, dictionary = self._records, self._dictionaries.dates
-        numbers = dictionary.of_file(_all_joined(records.distinct("dates"), "-"))
-        dates, codes = [dictionary.parsed[number] for number in numbers.tolist()], records.codes("dates")
-        self._repaired, self._ambiguous = (
-            spread_some(np.array([getattr(date, what) for date in dates], np.bool_), codes)
-            for what in ("repaired", "ambiguous")
-        )
-        self._reject(spread_some(_codes(None if date.repaired else date.reason for date in dates), codes))
-        self.columns["date"] = records.take("dates", numbers)
+    def _date_column(self, data: DataConfig) -> DateColumn:
+        records = self._records
+        texts, codes = _all_joined(records.distinct("dates"), "-"), records.codes("dates")
+        dates = DateColumn(texts, codes, self._dictionaries.dates, data, records.unit)
+        self._reject(dates.reject_codes)
+        self.columns["date"] = records.take("dates", dates.numbers)
+        return dates
 
     def _validate_results(self, match_cap: float | None) -> None:
         """Read results together with the number of games that each is of."""
@@ -153,21 +151,12 @@ class Validated:
 
     def _repaired_notes(self) -> Iterator[Note]:
         dates = self._dictionaries.dates.values
-        for row in self._first_used(self._repaired, MOST_NOTES):
+        for row in self._first_used(self._dates.repaired, MOST_NOTES):
             yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
 
     def _first_used(self, rows: NDArray[np.bool_], most: int) -> Iterator[int]:
         """The first `most` of these records that can be games."""
         return _first_of(rows & (self.reject_code == 0), most) if rows.any() else iter(())
-
-    def _ambiguous_notes(self) -> Iterator[Note]:
-        """One note for the file: how many dates there are in which nothing tells day from month."""
-        rows = list(self._first_used(self._ambiguous, len(self.line)))
-        if rows:
-            text, _ = self._dictionaries.dates.values[self.columns["date"][rows[0]]]
-            few = "1 date like" if len(rows) == 1 else f"{len(rows):,} dates like"
-            detail = f"{few} {text}, of which only the year is used"
-            yield Note(int(self.line[rows[0]]), AMBIGUOUS_DATE, detail, KEPT)
 
     def _winner_notes(self) -> Iterator[Note]:
         """One note for a file that names the winner first."""

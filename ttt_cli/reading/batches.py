@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ResultKind = Literal["text", "scores", "goals"]  # how results are written
+    from ttt_cli.config.schema import Period
+
+ResultKind = Literal["text", "scores", "goals", "winners"]  # how results are written
 
 # Why a record is not used, in the order in which the first that applies is counted.
 BAD_ROW: Final = "bad row"
@@ -77,8 +79,17 @@ FURTHER_NOTES: Final = "further notes"
 UNKNOWN_STATUS: Final = "unknown status"
 OTHER_ODDS: Final = "odds column ignored"
 AMBIGUOUS_DATE: Final = "day or month first"
+TWO_DIGIT_YEAR: Final = "years of two digits"
+NUMBERED_DATE: Final = "numbers for dates"
 WINNER_FIRST: Final = "winner named first"
-OF_COLUMNS: Final = (AMBIGUOUS_DATE, UNKNOWN_STATUS, OTHER_ODDS, WINNER_FIRST)  # reported once of a file
+OF_COLUMNS: Final = (
+    AMBIGUOUS_DATE,
+    TWO_DIGIT_YEAR,
+    NUMBERED_DATE,
+    UNKNOWN_STATUS,
+    OTHER_ODDS,
+    WINNER_FIRST,
+)  # reported once of a file
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"
@@ -116,7 +127,8 @@ class Batch(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A file about to be read: how its results are written, and its records."""
+    """A file about to be read: how its results are written, its records, and of which periods dates may be numbers."""
 
     kind: ResultKind
     batches: Iterator[Batch]
+    unit: Period | None = None

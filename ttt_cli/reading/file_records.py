@@ -1,7 +1,9 @@
 """The records of one file as numbers of distinct values: names and dates recur, so each is read only once."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,9 @@ from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, REJECT_CODE, Batch, Not
 from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
 from ttt_cli.reading.growable import GrowableCodes, narrow
 from ttt_cli.reading.places import Places
+
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import Period
 
 Ids = NDArray[np.int32]
 
@@ -88,12 +93,14 @@ class FileRecords:
     Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further
     ones that batches have, where a batch without a column counts as empty texts. They are held in as few bytes as they
     take, and `take` gives them up, since files may have tens of millions of records. `rejects` are the first MOST_NOTES
-    of the records that the reader could not split into columns, `notes` the oddities it met.
+    of the records that the reader could not split into columns, `notes` the oddities it met. `unit` is what the
+    periods are called whose numbers the dates may be.
     """
 
-    def __init__(self, path: str, kind: ResultKind = "text") -> None:
+    def __init__(self, path: str, kind: ResultKind = "text", unit: Period | None = None) -> None:
         self.path = path
         self.kind = kind
+        self.unit = unit
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0

@@ -10,6 +10,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.formats import FORMATS, Format
 from ttt_cli.progress import SILENT, Bar
 from ttt_cli.reading.archives import Member, members
+from ttt_cli.reading.batches import Table
 from ttt_cli.reading.detect import binary_format, form_of, recognise, refuse_foreign
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.reports import Problem
@@ -75,10 +76,10 @@ class SourceReader:
         form, blocks = self._recognised(head, unpacked, one.name)
         module, _, function = form.read.partition(":")
         large = max(_LOADED, LARGE - self._done)
-        result_kind, batches = getattr(import_module(module), function)(blocks, self._data, one.name, large)
-        records = FileRecords(one.name, result_kind)
+        table: Table = getattr(import_module(module), function)(blocks, self._data, one.name, large)
+        records = FileRecords(one.name, table.kind, table.unit)
         try:
-            for batch in batches:
+            for batch in table.batches:
                 records.add(batch)
         except DamagedInputError as error:
             message = f"{error.message}; {records.rows:,} records came before that"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ttt_cli.config.schema import Period
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
-from ttt_cli.reading.values.dates import GameDate, SlashOrder, parse_date, slash_order
+from ttt_cli.reading.values.dates import DateForm, DateOrder, GameDate, has_two_digits, is_number, parse_date
 
 
 def days(year: int, month: int, day: int) -> int:
@@ -53,6 +54,16 @@ def days(year: int, month: int, day: int) -> int:
         ("1850.11.15-1850", (1850, 7, 2), PRECISION_YEAR),
         ("1850-1851", (1851, 7, 2), PRECISION_YEAR),
         ("1850–1851", (1851, 7, 2), PRECISION_YEAR),
+        ("15 June 1858", (1858, 6, 15), PRECISION_DAY),
+        ("June 15, 1858", (1858, 6, 15), PRECISION_DAY),
+        ("Tue, 15th of June 1858", (1858, 6, 15), PRECISION_DAY),
+        ("15-Jun-1858 20:15", (1858, 6, 15), PRECISION_DAY),
+        ("1858 Jun 5", (1858, 6, 5), PRECISION_DAY),
+        ("12-15 June 1858", (1858, 6, 15), PRECISION_DAY),
+        ("3. März 1858", (1858, 3, 3), PRECISION_DAY),
+        ("June 1858", (1858, 6, 15), PRECISION_MONTH),
+        ("15-06-1858", (1858, 6, 15), PRECISION_DAY),
+        ("06-15-1858", (1858, 6, 15), PRECISION_DAY),
     ],
 )
 def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int) -> None:
@@ -67,7 +78,6 @@ def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int
         ("1858.13.01", (1858, 7, 2), PRECISION_YEAR),
         ("1858.??.15", (1858, 7, 2), PRECISION_YEAR),
         ("1858.6.x5", (1858, 6, 15), PRECISION_MONTH),
-        ("June 1858", (1858, 7, 2), PRECISION_YEAR),
         ("c. 1858", (1858, 7, 2), PRECISION_YEAR),
         ("1858?", (1858, 7, 2), PRECISION_YEAR),
     ],
@@ -75,44 +85,89 @@ def test_what_is_known(text: str, expected: tuple[int, int, int], precision: int
 def test_impossible_parts_are_left_out_and_said(
     text: str, expected: tuple[int, int, int], precision: int
 ) -> None:
-    assert parse_date(text) == GameDate(days(*expected), precision, "bad date", repaired=True)
-
-
-@pytest.mark.parametrize(
-    ("texts", "order"),
-    [
-        (["03/02/1921", "25/02/1921"], "day"),
-        (["03/02/1921", "02/25/1921"], "month"),
-        (["03/02/1921", "25/02/1921", "02/25/1921"], None),
-        (["03/02/1921", "1921/02/25", "25.02.1921", "31/31/1921", "0/25/1921"], None),
-        (["25/2/1921 20:15"], "day"),
-        (["3/2/1921-25/2/1921"], "day"),
-    ],
-)
-def test_a_day_above_12_tells_the_order(texts: list[str], order: SlashOrder | None) -> None:
-    assert slash_order(texts) == order
+    found = parse_date(text)._replace(unread=False)
+    assert found == GameDate(days(*expected), precision, "bad date", repaired=True)
 
 
 @pytest.mark.parametrize(
     ("text", "order", "expected", "precision"),
     [
-        ("03/02/1921", "day", (1921, 2, 3), PRECISION_DAY),
-        ("03/02/1921", "month", (1921, 3, 2), PRECISION_DAY),
-        ("??/02/1921", "day", (1921, 2, 14), PRECISION_MONTH),
-        ("02/??/1921", "month", (1921, 2, 14), PRECISION_MONTH),
-        ("03.02.1921", "month", (1921, 2, 3), PRECISION_DAY),
+        ("03/02/1921", "dmy", (1921, 2, 3), PRECISION_DAY),
+        ("03/02/1921", "mdy", (1921, 3, 2), PRECISION_DAY),
+        ("??/02/1921", "dmy", (1921, 2, 14), PRECISION_MONTH),
+        ("02/??/1921", "mdy", (1921, 2, 14), PRECISION_MONTH),
+        ("03.02.1921", None, (1921, 2, 3), PRECISION_DAY),
+        ("03.02.1921", "mdy", (1921, 3, 2), PRECISION_DAY),
+        ("03-02-1921", "mdy", (1921, 3, 2), PRECISION_DAY),
+        ("1921-03-02", "dmy", (1921, 3, 2), PRECISION_DAY),
         ("02/02/1921", None, (1921, 2, 2), PRECISION_DAY),
-        ("28/02/1921-03/02/1922", "day", (1922, 2, 3), PRECISION_DAY),
+        ("28/02/1921-03/02/1922", "dmy", (1922, 2, 3), PRECISION_DAY),
     ],
 )
-def test_slashes_are_read_in_the_order_of_the_file(
-    text: str, order: SlashOrder | None, expected: tuple[int, int, int], precision: int
+def test_day_and_month_are_read_in_the_order_of_their_form(
+    text: str, order: DateOrder | None, expected: tuple[int, int, int], precision: int
 ) -> None:
-    assert parse_date(text, order) == GameDate(days(*expected), precision)
+    assert parse_date(text, DateForm(order)) == GameDate(days(*expected), precision)
 
 
-def test_without_an_order_the_year_is_kept() -> None:
-    assert parse_date("03/04/1858") == GameDate(days(1858, 7, 2), PRECISION_YEAR, ambiguous=True)
+@pytest.mark.parametrize("text", ["03/04/1858", "03-04-1858"])
+@pytest.mark.parametrize("order", [None, "ymd"])
+def test_without_an_order_the_year_is_kept(text: str, order: DateOrder | None) -> None:
+    found = parse_date(text, DateForm(order))
+    assert found == GameDate(days(1858, 7, 2), PRECISION_YEAR, ambiguous=True, unread=True)
+
+
+def test_a_month_that_cannot_be_is_told_from_one_that_is_unknown() -> None:
+    assert [parse_date(text).unread for text in ("1858.13.01", "1858", "1858.??.??", "1858.06.31")] == [
+        *(True, False, False, False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "century", "expected"),
+    [
+        ("14/08/93", "dmy", 1900, (1993, 8, 14)),
+        ("08/14/93", "mdy", 1900, (1993, 8, 14)),
+        ("93-08-14", "ymd", 1900, (1993, 8, 14)),
+        ("14.08.93", "dmy", 1950, (1993, 8, 14)),
+        ("14.08.43", "dmy", 1950, (2043, 8, 14)),
+        ("14-Aug-93", "mdy", 1900, (1993, 8, 14)),
+        ("93-Aug-14", "ymd", 1900, (1993, 8, 14)),
+    ],
+)
+def test_years_of_two_digits(
+    text: str, order: DateOrder, century: int, expected: tuple[int, int, int]
+) -> None:
+    assert has_two_digits(text)
+    assert parse_date(text, DateForm(order, century)) == GameDate(days(*expected), PRECISION_DAY)
+    for form in (DateForm(), DateForm(order), DateForm(century=century)):
+        assert parse_date(text, form) == GameDate(0, PRECISION_YEAR, "bad date")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected", "precision"),
+    [
+        ("1", "month", (2000, 1, 16), PRECISION_MONTH),
+        ("14", "month", (2001, 2, 14), PRECISION_MONTH),
+        ("100", "month", (2008, 4, 15), PRECISION_MONTH),
+        ("1", "year", (2000, 7, 16), PRECISION_YEAR),
+        ("3", "year", (2002, 7, 16), PRECISION_YEAR),
+        ("2", "quarter", (2000, 5, 16), PRECISION_MONTH),
+        ("1", "week", (2000, 1, 6), PRECISION_DAY),
+        ("2", "week", (2000, 1, 13), PRECISION_DAY),
+        ("366", "day", (2000, 12, 31), PRECISION_DAY),
+    ],
+)
+def test_numbers_of_periods(text: str, unit: Period, expected: tuple[int, int, int], precision: int) -> None:
+    assert is_number(text)
+    assert parse_date(text, DateForm(unit=unit)) == GameDate(days(*expected), precision)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("?", "no date"), ("", "no date"), ("1.5", "bad date"), ("999999", "bad date")]
+)
+def test_what_is_no_number_of_a_period(text: str, reason: str) -> None:
+    assert parse_date(text, DateForm(unit="month")) == GameDate(0, PRECISION_YEAR, reason)
 
 
 @pytest.mark.parametrize("text", ["1851-1850", "1850.07.01-1850.06.15", "1850.07-1850.06"])

@@ -179,3 +179,17 @@ def test_any_column_gets_outcomes_or_reasons(values: list[str]) -> None:
     read = parse_results(dict.fromkeys(values, 1))
     assert read.keys() == set(values)
     assert all(outcome in (LOSS, DRAW, WIN) or outcome in reasons for outcome in read.values())
+
+
+def test_scores_that_add_up_to_neither_are_goals() -> None:
+    played = {("3", "1"): 1, ("0", "0"): 1, ("1", "2"): 2, ("1", "0"): 1, ("2", "0"): 1}
+    assert parse_results(played, "scores") == {
+        ("3", "1"): 2, ("0", "0"): 1, ("1", "2"): 0, ("1", "0"): 2, ("2", "0"): 2,
+    }  # fmt: skip
+    few = {("3", "1"): 1, ("1", "0"): 2, ("0", "1"): 2}
+    assert parse_results(few, "scores")["3", "1"] == "unknown result"
+
+
+def test_winners_have_won_unless_nothing_was_played() -> None:
+    found = parse_results({"6-4 6-3": 3, "RET": 1, "": 1, "W/O": 1, "Walkover": 1}, "winners")
+    assert found == {"6-4 6-3": 2, "RET": 2, "": 2, "W/O": "forfeit", "Walkover": "forfeit"}

@@ -1,11 +1,17 @@
 """Dates of games: whatever is known of year, month and day, as a day number with its precision."""
 
-import re
-from collections.abc import Iterable, Iterator
-from datetime import date
-from typing import Final, Literal, NamedTuple
+from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from ttt_cli.folding import fold
 from ttt_cli.reading.batches import BAD_DATE, NO_DATE
+
+if TYPE_CHECKING:
+    from ttt_cli.config.schema import Period
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _YEAR, _MONTH, _DAY = range(3)  # precisions, as in `table`
@@ -14,14 +20,52 @@ _TIME: Final = re.compile(r"[T\s]+\d{1,2}:\d\d(?:(?!/\s*\d).)*", re.DOTALL)
 _PARTS: Final = re.compile(r"([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*)(?:\s*[.\-/]\s*([^.\-/\s]*))?)?[.\s]*")
 _NUMBER: Final = re.compile(r"\d{1,2}", re.ASCII)
 _FOUR_DIGITS: Final = re.compile(r"(?<!\d)\d{4}(?!\d)", re.ASCII)
-_SLASHES: Final = re.compile(r"(?<![\d/])(\d{1,2})\s*/\s*(\d{1,2})\s*/\s*\d{4}(?!\d)", re.ASCII)
+_TWO_DIGITS: Final = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d\d)", re.ASCII)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_MONTHS: Final = tuple(
+    names.split("/")
+    for names in (
+        *(
+            "january/januar",
+            "february/februar",
+            "march/marz/maerz",
+            "april",
+            "may/mai",
+            "june/juni",
+            "july/juli",
+        ),
+        *("august", "september", "october/oktober", "november", "december/dezember"),
+    )
+)
+_BESIDE_MONTHS: Final = re.compile(
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satu?r?|sun)(?:day)?|of|the|st|nd|rd|th"
+)
 _BETWEEN: Final = re.compile(r"\s*(?:[-–—/]|\bto\b|\.\.)\s*", re.IGNORECASE)  # the ends of a range
 
 _BEFORE_CHRIST: Final = re.compile(r"\bB\.?\s?C\b|\bBCE\b|^[-\N{MINUS SIGN}]\s*\d{4}", re.IGNORECASE)
 YEARS: Final = (1000, 2999)  # the first and the last in which there may be games
 _FIRST, _END = (date(year, 1, 1).toordinal() - _EPOCH for year in (YEARS[0], YEARS[1] + 1))
 
-SlashOrder = Literal["day", "month"]  # which of them dates like 03/02/1921 have first
+DateOrder = Literal["ymd", "dmy", "mdy"]
+NUMBERED_FROM: Final = 2000  # the year in which periods that are told by numbers begin, with number 1
+_MONTHS_OF: Final = {"year": 12, "quarter": 3, "month": 1}
+_DAYS_OF: Final = {"week": 7, "day": 1}
+_FIRST_MONDAY: Final = date(NUMBERED_FROM, 1, 3).toordinal() - _EPOCH
+
+
+class DateForm(NamedTuple):
+    """How dates are written whose year does not come first: the order of their parts, None where nobody knows.
+
+    `century` is the first of the hundred years that years of two digits mean, None: such years are none. With `unit`
+    dates are numbers of such periods.
+    """
+
+    order: DateOrder | None = None
+    century: int | None = None
+    unit: Period | None = None
+
+
+PLAIN: Final = DateForm()
 
 
 class GameDate(NamedTuple):
@@ -29,7 +73,7 @@ class GameDate(NamedTuple):
 
     `precision` is 0 (year), 1 (month) or 2 (day). `reason` is why the date cannot be used, or `bad date` with
     `repaired` set when only its possible part is; None when all was well. `ambiguous`: day and month are there, but not
-    which is which, and only the year is used.
+    which is which. `unread`: a month is there, but only the year is used.
     """
 
     day: int
@@ -37,47 +81,92 @@ class GameDate(NamedTuple):
     reason: str | None = None
     repaired: bool = False
     ambiguous: bool = False
+    unread: bool = False
 
 
-def slash_order(texts: Iterable[str]) -> SlashOrder | None:
-    """Which comes first in dates like `03/02/1921`, by those of the texts whose day is above 12.
-
-    None when there are no such dates, or they contradict each other.
-    """
-    found: set[SlashOrder] = set()
-    for text in texts:
-        for match in _SLASHES.finditer(text):
-            first, second = int(match[1]), int(match[2])
-            if min(first, second) in range(1, 13) and max(first, second) in range(13, 32):
-                found.add("day" if first > second else "month")
-    return found.pop() if len(found) == 1 else None
-
-
-def parse_date(text: str, order: SlashOrder | None = None) -> GameDate:
-    """Read `1858`, `1858.??.??`, `1858-06`, `1858.06.??`, `1858-06-15`, `1858/6/15` and their like.
+def parse_date(text: str, form: DateForm = PLAIN) -> GameDate:
+    """Read `1858`, `1858.??.??`, `1858-06`, `1858.06.??`, `1858-06-15`, `1858/6/15`, `15 June 1858` and their like.
 
     Months and days may be unpadded; `?`, `0` and nothing mean unknown; a time of day is ignored.
-    `15.06.1858` is read with the day first; with slashes a number above 12 tells day from month, else `order`.
+    `15.06.1858` is read with the day first unless the form says otherwise; with slashes and hyphens a number above 12
+    tells day from month, else the form.
     Of a range, `1850.06.15-1850.07.01`, the end is read: when the event was over.
     Impossible parts are left out (`repaired`); without a year of four digits, from 1000 to 2999, there is no date.
     """
-    found = _read(_TIME.sub("", text.strip()), order)
+    text = _TIME.sub("", text.strip())
+    found = _read(text, form) if form.unit is None else _numbered(text, form.unit)
     usable = found.reason is None or found.repaired
     return GameDate(0, _YEAR, BAD_DATE) if usable and not _FIRST <= found.day < _END else found
 
 
-def _read(text: str, order: SlashOrder | None) -> GameDate:
+def has_two_digits(text: str) -> bool:
+    """Whether a date is whole but for the century of its year."""
+    return _TWO_DIGITS.fullmatch(_TIME.sub("", _with_numbers(text.strip()))) is not None
+
+
+def is_number(text: str) -> bool:
+    """Whether a date is no more than a number that is no year."""
+    return text.isascii() and text.isdigit() and len(text) < 7
+
+
+def _numbered(text: str, unit: Period) -> GameDate:
+    """The middle of the period with that number."""
+    if text in _UNKNOWN and text != "0":
+        return GameDate(0, _YEAR, NO_DATE)
+    if not is_number(text):
+        return GameDate(0, _YEAR, BAD_DATE)
+    number = int(text) - 1
+    if unit in _DAYS_OF:
+        start = _FIRST_MONDAY if unit == "week" else date(NUMBERED_FROM, 1, 1).toordinal() - _EPOCH
+        return GameDate(start + _DAYS_OF[unit] * number + _DAYS_OF[unit] // 2, _DAY)
+    months = _MONTHS_OF[unit]
+    years, month = divmod(months * number + months // 2, 12)
+    if not YEARS[0] <= NUMBERED_FROM + years <= YEARS[1]:
+        return GameDate(0, _YEAR, BAD_DATE)
+    found = _build(NUMBERED_FROM + years, str(month + 1), "")
+    return found if unit == "month" else found._replace(precision=_YEAR if unit == "year" else _MONTH)
+
+
+def _with_numbers(text: str) -> str:
+    """A date with the name of a month as numbers, year first where it can be told; any other text as it is."""
+    words = [fold(word) for word in _WORD.findall(text)]
+    months = {number for word in words if (number := _month_named(word))}
+    if len(months) != 1 or not all(_month_named(word) or _BESIDE_MONTHS.fullmatch(word) for word in words):
+        return text
+    numbers = re.findall(r"\d+", text)
+    month = months.pop()
+    years = [number for number in numbers if len(number) == 4]
+    days = [number for number in numbers if len(number) <= 2]
+    if len(numbers) == 2 and not years and len(days) == 2:
+        return f"{days[0]}/{month}/{days[1]}"
+    if len(years) != 1 or len(years) + len(days) != len(numbers):
+        return text
+    return "-".join([years[0], str(month), *days[-1:]])
+
+
+def _month_named(word: str) -> int:
+    """The number of a month by its name or three letters of it or more, 0 for other words."""
+    if len(word) < 3:
+        return 0
+    return next((n for n, names in enumerate(_MONTHS, 1) if any(name.startswith(word) for name in names)), 0)
+
+
+def _read(text: str, form: DateForm) -> GameDate:
     if _BEFORE_CHRIST.search(text):
         return GameDate(0, _YEAR, BAD_DATE)
+    if _WORD.search(text) and (named := _with_numbers(text)) != text:
+        text, form = named, form._replace(order="ymd" if form.order == "ymd" else form.order and "dmy")
+    if (short := _TWO_DIGITS.fullmatch(text)) and form.order and form.century is not None:
+        return _of_two_digits(short, form.order, form.century)
     if len(_FOUR_DIGITS.findall(text)) > 1:
-        return next(_ends(text, order), None) or _only_year(text)
-    return _one_date(text, order)
+        return next(_ends(text, form), None) or _only_year(text)
+    return _one_date(text, form)
 
 
-def _ends(text: str, order: SlashOrder | None) -> Iterator[GameDate]:
+def _ends(text: str, form: DateForm) -> Iterator[GameDate]:
     """The end of a range, for each place at which a text comes apart into a date and one that is not earlier."""
     for between in _BETWEEN.finditer(text):
-        first, last = (_one_date(part, order) for part in (text[: between.start()], text[between.end() :]))
+        first, last = (_one_date(part, form) for part in (text[: between.start()], text[between.end() :]))
         if first.reason is None is last.reason and _in_order(first, last):
             yield last
 
@@ -89,7 +178,7 @@ def _in_order(first: GameDate, last: GameDate) -> bool:
     return begun <= over
 
 
-def _one_date(text: str, order: SlashOrder | None) -> GameDate:
+def _one_date(text: str, form: DateForm) -> GameDate:
     match = _PARTS.fullmatch(text)
     if match is None:
         return _only_year(text)
@@ -97,12 +186,17 @@ def _one_date(text: str, order: SlashOrder | None) -> GameDate:
     if _is_year(first):
         return _build(int(first), second, third)
     if _is_year(third):
-        return _year_last(int(third), first, second, order, slashes="/" in text)
+        return _year_last(int(third), first, second, form.order, dots="." in text)
     if not third and _is_year(second):  # 06.1858
         return _build(int(second), first, "")
     if len(first) == 8 and _is_year(first[:4]) and not second:  # 18580615
         return _build(int(first[:4]), first[4:6], first[6:])
     return _only_year(text)
+
+
+def _of_two_digits(match: re.Match[str], order: DateOrder, century: int) -> GameDate:
+    parts = dict(zip(order, (match[1], match[3], match[4]), strict=True))
+    return _build(century + (int(parts["y"]) - century) % 100, parts["m"], parts["d"])
 
 
 def _is_year(part: str) -> bool:
@@ -117,14 +211,13 @@ def _only_year(text: str) -> GameDate:
     return GameDate(0, _YEAR, NO_DATE if unknown else BAD_DATE)
 
 
-def _year_last(year: int, first: str, second: str, order: SlashOrder | None, *, slashes: bool) -> GameDate:
-    if slashes and _NUMBER.fullmatch(first) and _NUMBER.fullmatch(second):
+def _year_last(year: int, first: str, second: str, order: DateOrder | None, *, dots: bool) -> GameDate:
+    if order in (None, "ymd") and _NUMBER.fullmatch(first) and _NUMBER.fullmatch(second) and not dots:
         if max(int(first), int(second)) > 12:
-            order = "month" if int(second) > 12 else "day"
-        elif order is None and int(first) != int(second):
-            return _build(year, "", "")._replace(ambiguous=True)
-    month_first = slashes and order == "month"
-    return _build(year, first, second) if month_first else _build(year, second, first)
+            order = "mdy" if int(second) > 12 else "dmy"
+        elif int(first) != int(second):
+            return _build(year, "", "")._replace(ambiguous=True, unread=True)
+    return _build(year, first, second) if order == "mdy" else _build(year, second, first)
 
 
 def _build(year: int, month_text: str, day_text: str) -> GameDate:
@@ -137,7 +230,8 @@ def _build(year: int, month_text: str, day_text: str) -> GameDate:
         odd = _number(day_text) != 0  # a day without its month tells nothing
         return whole_year._replace(reason=BAD_DATE, repaired=True) if odd else whole_year
     if not 1 <= month <= 12:
-        return whole_year._replace(reason=BAD_DATE, repaired=True)
+        unread = _NUMBER.fullmatch(month_text) is not None
+        return whole_year._replace(reason=BAD_DATE, repaired=True, unread=unread)
     start = date(year, month, 1).toordinal() - _EPOCH
     last = (
         date(year + month // 12, month % 12 + 1, 1).toordinal() - _EPOCH

@@ -38,7 +38,7 @@ _WORDS: Final[dict[str, Outcome]] = {
 }
 _SIGNS: Final = {"+": _WIN, "-": _LOSS}
 _FORFEIT: Final = re.compile(
-    r"forf|default|walkover|unplayed|kampflos|\bbye\b|\bw\.?o\.?$|\df\b|\dff\b|\(ff\)|\bff\b"
+    r"forf|default|walkover|unplayed|kampflos|\bbye\b|\bw[./]?o\.?$|\df\b|\dff\b|\(ff\)|\bff\b"
 )
 _ON_TIME: Final = re.compile(r"\(?\btime forfeit\b\)?", re.IGNORECASE)  # played, and lost by the clock
 _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
@@ -49,11 +49,14 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
     """Outcomes for White of the distinct values of a column, given how often each occurs.
 
     `text`: values like `1-0`, `½-½`, `1:0`, White's score alone, words or signs. `scores`: pairs (White's,
-    Black's) that add up to 1 or to 2, whichever convention explains more. `goals`: pairs whose larger wins.
+    Black's) that add up to 1 or to 2, whichever convention explains more; where neither explains most of them they are
+    as `goals`: pairs whose larger wins. `winners`: White won, unless the text says that nothing was played.
     A value that means no outcome gets the reason: `no result`, `forfeit` or `unknown result`.
     """
     if kind == "text":
         return _texts(counts)
+    if kind == "winners":
+        return {value: _won(text_of(value).casefold()) for value in counts}
     outcomes: dict[Raw, Outcome] = {}
     pairs: dict[Raw, _Pair] = {}
     for value in counts:
@@ -63,8 +66,13 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
         else:
             parts = value if isinstance(value, tuple) else ()
             outcomes[value] = _no_pair([_spelled(text_of(part)) for part in parts])
-    chosen = _compare if kind == "goals" else _convention(pairs, counts)
+    chosen = _compare if kind == "goals" else _convention(pairs, counts, among_goals=True)
     return outcomes | {value: chosen(pair) for value, pair in pairs.items()}
+
+
+def _won(text: str) -> Outcome:
+    """What a text says beside a winner: a score in any words, or that it was won without play."""
+    return FORFEIT if _FORFEIT.search(text) else _WIN
 
 
 def parse_result(text: str) -> Outcome:
@@ -164,11 +172,15 @@ def _no_pair(texts: Iterable[str]) -> Outcome:
     return NO_RESULT if "" in texts else UNKNOWN_RESULT
 
 
-def _convention(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int]) -> Callable[[_Pair], Outcome]:
-    """The convention, adding up to 1 or to 2, that explains more of the pairs."""
+def _convention(
+    pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, among_goals: bool = False
+) -> Callable[[_Pair], Outcome]:
+    """The convention, adding up to 1 or to 2, that explains more of the pairs; `among_goals`, if it explains most."""
     halves, doubled = (
         sum(counts[value] for value, pair in pairs.items() if pair in table) for table in (_HALVES, _DOUBLED)
     )
+    if among_goals and 2 * max(halves, doubled) < sum(counts[value] for value in pairs):
+        return _compare
     table = _DOUBLED if doubled > halves else _HALVES
     return lambda pair: FORFEIT if pair == _LOST_BY_BOTH else table.get(pair, UNKNOWN_RESULT)
 

@@ -100,18 +100,18 @@ def test_numbers_beyond_what_floats_hold_stay_as_they_are() -> None:
 
 
 def test_columns_are_mapped_like_headers(folder: Path) -> None:
-    players = "1858 AS season, 'A' AS home, 'B' AS away"
+    players = "1858 AS campaign, 'A' AS home, 'B' AS away"
     query = f'SELECT \'x\' AS "odd""name", {players}, 2 AS "home score", 1 AS away_score'
     content = written(query, folder)
-    table = opened(content, columns={"year": "season"}, header=False)
+    table = opened(content, columns={"year": "campaign"}, header=False)
     assert table.kind == "goals"
     assert rows(table) == [(1, "1858", "A", "B", ("2", "1"))]
     listed = opened(content, columns=["_", "year", "white", "black", "white_score", "black_score"])
-    assert (listed.kind, rows(listed)) == ("scores", rows(opened(content, columns={"year": "season"})))
-    named = opened(content, columns={"year": "season", "white": 'odd"name'})
+    assert (listed.kind, rows(listed)) == ("scores", rows(opened(content, columns={"year": "campaign"})))
+    named = opened(content, columns={"year": "campaign", "white": 'odd"name'})
     assert rows(named)[0][2] == "x"
-    with pytest.raises(ConfigError, match="there is no column 'seson'"):
-        opened(content, columns={"year": "seson"})
+    with pytest.raises(ConfigError, match="there is no column 'campain'"):
+        opened(content, columns={"year": "campain"})
     with pytest.raises(DataError, match="no column for date among odd"):
         opened(content)
 

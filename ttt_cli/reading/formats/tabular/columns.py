@@ -23,6 +23,10 @@ def make_batch(
     rejects: Sequence[Note] = (),
 ) -> Batch:
     """The records whose columns are given by their index in the layout."""
+    same = {
+        -1 - k: Column(np.zeros(len(lines), np.int32), (text,)) for k, text in enumerate(layout.constants)
+    }
+    columns = {**columns, **same}
     dates = [columns[index] for index in layout.date]
     outcome = [columns[index] for index in layout.outcome]
     return Batch(

@@ -1,13 +1,21 @@
 """Which column of a table is which: by configured names, by a header's words, or by what stands in it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ttt_cli.config.schema import DataConfig
+from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.errors import ConfigError, DataError, nearest
 from ttt_cli.reading.batches import ResultKind
-from ttt_cli.reading.formats.tabular.headers import FURTHER, IGNORED, SYNONYMS, column_of, word_of
+from ttt_cli.reading.formats.tabular.headers import (
+    FURTHER,
+    IGNORED,
+    LOSER,
+    SYNONYMS,
+    WINNER,
+    column_of,
+    word_of,
+)
 from ttt_cli.reading.values.dates import parse_date
 from ttt_cli.reading.values.results import is_score
 
@@ -31,6 +39,7 @@ class Layout:
     `date` is one column, or up to three of year, month and day; `result` one (`text`) or White's and Black's, or none
     where all results are scores of matches. `score` is White's score in a match of `further["games"]` games, which
     counts where `result` is empty. `further` are the other columns by our names (see `headers.FURTHER`).
+    The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is what the date counts.
     """
 
     width: int
@@ -43,6 +52,8 @@ class Layout:
     weight: int | None = None
     score: int | None = None
     further: Mapping[str, int] = field(default_factory=dict)
+    constants: tuple[str, ...] = ()
+    unit: Period | None = None
 
     @property
     def outcome(self) -> tuple[int, ...]:
@@ -51,9 +62,11 @@ class Layout:
 
     @property
     def used(self) -> tuple[int, ...]:
-        """All columns that are used, each once, in the order of the file."""
-        plain = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
-        return tuple(sorted(plain if self.weight is None else plain | {self.weight}))
+        """All columns of the file that are used, each once, in its order."""
+        columns = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
+        if self.weight is not None:
+            columns.add(self.weight)
+        return tuple(sorted(column for column in columns if column >= 0))
 
 
 def find_layout(
@@ -80,7 +93,36 @@ def find_layout(
         raise DataError(
             f"its columns are not known; the first line is {', '.join(first)}"[:300], where=name, hint=_HINT
         )
-    return _complete(columns, first, len(first) if header else _usual_width(sample), header=header, name=name)
+    constants = _constants(columns, data)
+    names = data.columns if isinstance(data.columns, list) else first if header else []
+    words = [word_of(cell) for cell in names]
+    winners = _name_winners(columns, words)
+    if winners and "result" not in columns:
+        columns["result"], constants = -1 - len(constants), (*constants, "1-0")
+    walkovers = winners and columns["result"] >= 0 and words[columns["result"]] in SYNONYMS["score"]
+    width = len(first) if header else _usual_width(sample)
+    layout = _complete(columns, first, width, data.period, header=header, name=name)
+    return replace(layout, kind="winners" if walkovers else layout.kind, constants=constants)
+
+
+def _constants(columns: dict[str, int], data: DataConfig) -> tuple[str, ...]:
+    """Take in the columns that are the same in all rows. Raises ConfigError for one that there is not."""
+    for number, ours in enumerate(data.constant):
+        if ours not in SYNONYMS:
+            _unknown(ours, SYNONYMS, f"names are {', '.join(SYNONYMS)}", "data.constant")
+        columns[ours] = -1 - number
+    return tuple(f"{value:g}" if isinstance(value, float) else value for value in data.constant.values())
+
+
+def _name_winners(columns: dict[str, int], words: Sequence[str]) -> bool:
+    """Whether the first player is the winner, which makes scores and goals superfluous."""
+    word = {ours: words[index] for ours, index in columns.items() if 0 <= index < len(words)}
+    won, lost = (word.get(side, word.get(f"{side}_id")) for side in ("white", "black"))
+    if won not in (*WINNER, "winner", "winnerid") or lost not in (*LOSER, "loserid"):
+        return False
+    for other in ("score", "games", "white_score", "black_score", "white_goals", "black_goals"):
+        columns.pop(other, None)
+    return True
 
 
 def _usual_width(sample: Sequence[Sequence[str]]) -> int:
@@ -89,15 +131,13 @@ def _usual_width(sample: Sequence[Sequence[str]]) -> int:
 
 
 def _complete(
-    columns: dict[str, int], first: Sequence[str], width: int, *, header: bool, name: str
+    columns: dict[str, int], first: Sequence[str], width: int, period: Period, *, header: bool, name: str
 ) -> Layout:
     """The layout once it is known which column is which; DataError when one is missing."""
     for side in ("white", "black"):  # players known by their numbers alone
         if side not in columns and f"{side}_id" in columns:
             columns[side] = columns.pop(f"{side}_id")
-    date: tuple[str, ...] = ("date",)
-    if "date" not in columns:
-        date = tuple(part for part in ("year", "month", "day") if part in columns)
+    date, unit = _date_columns(columns, period)
     result, kind, score = _outcome(columns)
     missing = [ours for ours in ("white", "black") if ours not in columns]
     missing += ["date"] * (not date) + ["result"] * (not result and score is None)
@@ -115,7 +155,18 @@ def _complete(
         weight=columns.get("weight"),
         score=score,
         further={ours: columns[ours] for ours in FURTHER if ours in columns},
+        unit=unit,
     )
+
+
+def _date_columns(columns: Mapping[str, int], period: Period) -> tuple[tuple[str, ...], Period | None]:
+    """The columns of the date, and of which periods it may be the number."""
+    units: dict[str, Period] = {"period": period, "day": "day", "week": "week", "month": "month"}
+    if "date" in columns:
+        return ("date",), None
+    if "year" not in columns and (counted := [ours for ours in units if ours in columns]):
+        return (counted[0],), units[counted[0]]
+    return tuple(part for part in ("year", "month", "day") if part in columns), None
 
 
 def _outcome(columns: Mapping[str, int]) -> tuple[tuple[str, ...], ResultKind, int | None]:
@@ -148,7 +199,10 @@ def _looks_like_header(first: Sequence[str], configured: list[str] | dict[str, s
         return known or all(parse_date(cell).reason for cell in first)
     if configured is not None and [word_of(cell) for cell in first] == [word_of(name) for name in configured]:
         return True
-    found = {column_of(cell) for cell in first}
+    words = {word_of(cell) for cell in first}
+    found = {column_of(cell) for cell in first} | (
+        {"white"} if "winner" in words and words & {*LOSER} else set()
+    )
     return all(side in found or f"{side}_id" in found for side in ("white", "black"))
 
 
@@ -167,6 +221,7 @@ def _in_order(names: Sequence[str], sample: Sequence[Sequence[str]], name: str) 
             raise ConfigError(f"data.columns names {ours} twice")
         if ours is not None:
             columns[ours] = index
+    _prefer_losers(columns, names)
     return columns
 
 
@@ -184,10 +239,26 @@ def _by_names(
         found = next((free[word] for word in synonyms if word in free), None)
         if ours not in columns and found is not None:
             columns[ours] = found
+    _prefer_losers(columns, first)
     spelled_out = "score" not in configured and columns.get("result") == free.get("result", -1)
     keeps = "result" in configured or spelled_out
     _settle_score(columns, rows, replacing=() if keeps else ("result",))
     return _prefer(columns, configured)
+
+
+def _prefer_losers(columns: dict[str, int], first: Sequence[str]) -> None:
+    """Take `winner` for a player where there is a `loser`, and for the result elsewhere."""
+    words = [word_of(cell) for cell in first]
+    if (
+        "white" in columns
+        or "black" not in columns
+        or words[columns["black"]] not in LOSER
+        or "winner" not in words
+    ):
+        return
+    columns["white"] = words.index("winner")
+    if columns.get("result") == columns["white"]:
+        del columns["result"]
 
 
 def _prefer(columns: dict[str, int], configured: Mapping[str, str]) -> dict[str, int]:
@@ -196,8 +267,6 @@ def _prefer(columns: dict[str, int], configured: Mapping[str, str]) -> dict[str,
     for ours, others in rivals.items():
         if ours not in configured and any(other in configured for other in others):
             columns.pop(ours, None)
-    if "month" in columns and not {"year", "date"} & columns.keys():
-        columns["date"] = columns.pop("month")
     return columns
 
 
@@ -212,10 +281,12 @@ def _index(first: Sequence[str], written: str, name: str) -> int:
     raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
 
 
-def _unknown(written: str, known: Sequence[str] | Mapping[str, object], hint: str) -> None:
+def _unknown(
+    written: str, known: Sequence[str] | Mapping[str, object], hint: str, where: str = "data.columns"
+) -> None:
     near = nearest(written, known)
     hint = f"did you mean {near!r}?" if near else hint
-    raise ConfigError(f"data.columns: unknown column name {written!r}", hint=hint)
+    raise ConfigError(f"{where}: unknown column name {written!r}", hint=hint)
 
 
 def _is_plain(sample: Sequence[Sequence[str]]) -> bool:

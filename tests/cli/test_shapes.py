@@ -1,0 +1,138 @@
+"""Files of games as they come, of chess and of other sports: each is fitted without a word of configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.cli import main
+from ttt_cli.runs.run import open_run
+
+CSV = "games.csv"
+# name of the file, its text, the first and the last game as date, players and result
+SHAPES = {
+    "day first": (
+        CSV,
+        "date,white,black,result\n03/02/1921,A,B,1-0\n25/02/1921,B,A,1-0\n",
+        ("1921-02-03 A-B 1-0", "1921-02-25 B-A 1-0"),
+    ),
+    "month first, with hyphens": (
+        CSV,
+        "date,white,black,result\n03-02-1921,A,B,1-0\n03-25-1921,B,A,1-0\n",
+        ("1921-03-02 A-B 1-0", "1921-03-25 B-A 1-0"),
+    ),
+    "names of months": (
+        CSV,
+        'date,white,black,result\n"June 15, 1858",A,B,1-0\n3 Dec 1858,B,A,1/2-1/2\n',
+        ("1858-06-15 A-B 1-0", "1858-12-03 B-A 1/2-1/2"),
+    ),
+    "months of a contest": (
+        CSV,
+        "Month #,White Player #,Black Player #,Score\n1,73,138,0.5\n100,138,73,1\n",
+        ("2000-01 73-138 1/2-1/2", "2008-04 138-73 1-0"),
+    ),
+    "another contest": (
+        CSV,
+        "PTID,MonthID,WhitePlayer,BlackPlayer,WhiteScore\n1,1,A,B,0.5\n2,132,B,A,1\n3,132,B,A,0\n",
+        ("2000-01 A-B 1/2-1/2", "2010-12 B-A 0-1"),
+    ),
+    "weeks": (
+        CSV,
+        "week,home,away,homepoints,awaypoints\n1,Jets,Bills,20,20\n2,Bills,Jets,31,7\n",
+        ("2000-01-06 Jets-Bills 1/2-1/2", "2000-01-13 Bills-Jets 1-0"),
+    ),
+    "winners and losers": (
+        CSV,
+        "tourney_name,tourney_date,winner_name,loser_name,score\nOpen,20190114,A,B,6-4 6-3\nOpen,20190115,B,A,W/O\n"
+        "Cup,20190301,B,A,7-6(4) RET\n",
+        ("2019-01-14 A-B 1-0", "2019-03-01 B-A 1-0"),
+    ),
+    "winner and loser": (
+        CSV,
+        "date,winner,loser\n2019-01-14,A,B\n2019-01-15,B,A\n",
+        ("2019-01-14 A-B 1-0", "2019-01-15 B-A 1-0"),
+    ),
+    "football": (
+        CSV,
+        "Div,Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR\nE0,14/08/2010,Villa,West Ham,3,0,H\n"
+        "E0,15/08/2010,Arsenal,Villa,1,1,D\nE0,16/08/2010,Villa,Arsenal,0,2,A\n",
+        ("2010-08-14 Villa-West Ham 1-0", "2010-08-16 Villa-Arsenal 0-1"),
+    ),
+    "goals only": (
+        CSV,
+        "season,home_team,away_team,home_goals,away_goals\n1999,A,B,3,1\n2000,B,A,0,0\n",
+        ("1999 A-B 1-0", "2000 B-A 1/2-1/2"),
+    ),
+    "scores of other sports": (
+        CSV,
+        "date,team1,team2,score1,score2\n1999-01-02,A,B,101,99\n1999-01-03,B,A,87,92\n",
+        ("1999-01-02 A-B 1-0", "1999-01-03 B-A 0-1"),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    return tmp_path
+
+
+def shown(run: str = "games.ttt") -> list[str]:
+    _, rows = open_run(run).query("SELECT date, white, black, result FROM games")
+    return [f"{date} {white}-{black} {result}" for date, white, black, result in rows]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_fitted_as_it_comes(here: Path, shape: str) -> None:
+    name, text, (first, last) = SHAPES[shape]
+    (here / name).write_text(text)
+    assert main.run(["fit", name, "-q"]) == 0
+    games = shown()
+    assert (games[0], games[-1]) == (first, last)
+    assert len(games) == text.count("\n") - 1 - text.count("W/O")
+
+
+@pytest.mark.parametrize(
+    ("date", "hint", "way", "read"),
+    [
+        (
+            "14/08/93",
+            "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
+            ("data.dates=dmy", "data.century=1900"),
+            "1993-08-14",
+        ),
+        ("17", "data.dates: number takes them as numbers of periods", ("data.dates=number",), "2016"),
+    ],
+)
+def test_dates_that_are_refused_come_with_the_way_out(
+    here: Path, capsys: pytest.CaptureFixture[str], date: str, hint: str, way: tuple[str, ...], read: str
+) -> None:
+    (here / CSV).write_text(f"date,white,black,result\n{date},A,B,1-0\n")
+    assert main.run(["fit", CSV]) == 3
+    assert f"hint: 1 date like {date}; {hint}" in capsys.readouterr().err
+    assert main.run(["fit", CSV, "-q", *(word for setting in way for word in ("-s", setting))]) == 0
+    assert shown() == [f"{read} A-B 1-0"]
+
+
+def test_dates_that_may_be_two_days_are_used_where_the_year_is_enough(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / CSV).write_text("date,white,black,result\n03/02/1921,A,B,1-0\n04/05/1921,B,A,1-0\n1922,A,B,1-0\n")
+    told = f"day or month first ({CSV}:2): 2 dates like 03/02/1921"
+    assert main.run(["fit", CSV]) == 0
+    assert f"kept: {told}, of which only the year is used; data.dates: dmy or mdy" in capsys.readouterr().err
+    assert shown() == ["1921 A-B 1-0", "1921 B-A 1-0", "1922 A-B 1-0"]
+    assert main.run(["fit", CSV, "-s", "data.period=month"]) == 0
+    assert f"dropped: {told}; data.dates: dmy or mdy" in capsys.readouterr().err
+    assert shown() == ["1922 A-B 1-0"]
+    assert main.run(["fit", CSV, "-q", "-s", "data.period=month", "-s", "data.dates=mdy"]) == 0
+    assert shown() == ["1921-03-02 A-B 1-0", "1921-04-05 B-A 1-0", "1922 A-B 1-0"]
+
+
+def test_a_column_that_is_not_there_is_given(here: Path) -> None:
+    (here / CSV).write_text("year,first,second\n1921,A,B\n1922,A,C\n")
+    columns = "data.columns={white: first, black: second}"
+    assert main.run(["fit", CSV, "-q", "-s", columns, "-s", "data.constant={result: 1-0, event: Cup}"]) == 0
+    assert shown() == ["1921 A-B 1-0", "1922 A-C 1-0"]
