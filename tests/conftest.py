@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
-from tests.support.kernel_cache import compile_kernels, keep_inner
+from tests.support.kernel_cache import keep_inner
+from ttt_cli.progress import SILENT
 from ttt_cli.runs.run import Run, open_run
 
 settings.register_profile("ttt", deadline=None, derandomize=True)
@@ -43,7 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
         and config.args_source is pytest.Config.ArgsSource.TESTPATHS
         and not hasattr(config, "workerinput")
     ):
-        compile_kernels(workers)
+        from ttt_cli.warm import every_kernel, warm
+
+        warm(every_kernel(), SILENT, jobs=workers)
 
 
 def pytest_collection_finish() -> None:

@@ -181,6 +181,10 @@ def _fitted(
     progress: Progress,
 ) -> tuple[Timeline, Fit]:
     data = resolved.config.data
+    if resolved.config.model.name == "ttt":
+        from ttt_cli.warm import DEFAULT, FEW, warm
+
+        warm(DEFAULT, progress, least=FEW)
     timeline = build_timeline(games, data.period, data.colours)
     if output is not None:
         check_space(output, timeline)

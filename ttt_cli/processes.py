@@ -226,6 +226,11 @@ class _Process:
                 pipe.close()
 
 
+def available_cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def serve() -> None:
     """Do what is ordered until the pipe is closed: the whole life of such a process."""
     try:

@@ -152,7 +152,7 @@ except KeyboardInterrupt:
 
 
 def test_when_processes_are_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_many, "_available_cores", lambda: 4)
+    monkeypatch.setattr(read_many, "available_cores", lambda: 4)
 
     def jobs(*sizes: float, suffix: str = "pgn") -> int:
         inputs = []
@@ -167,7 +167,7 @@ def test_when_processes_are_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert jobs(APART, APART) == jobs(10 * APART, APART) == 2
     assert jobs(*[APART] * 9, 0) == 4
     assert jobs(APART / 20, APART / 20 + 1, suffix="pgn.xz") == 2
-    monkeypatch.setattr(read_many, "_available_cores", lambda: 1)
+    monkeypatch.setattr(read_many, "available_cores", lambda: 1)
     assert jobs(APART, APART) == 1
 
 

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "export": "The tables of a run, in any format.",
     "config": "Show, check and describe configs.",
     "simulate": "Make an artificial history with known skills.",
+    "warm": "Compile everything beforehand.",
     "completion": "Print the completion script of a shell.",
 }
 BROKEN_PIPE: Final = 141

@@ -99,6 +99,12 @@ def keep(dispatcher: Any) -> None:
         dispatcher._cache = _KernelCache(dispatcher.py_func)
 
 
+def is_kept(folder: str, function: Callable[..., Any]) -> bool:
+    """Whether a folder holds what was compiled of a function."""
+    name = f"*.{function.__qualname__}-{function.__code__.co_firstlineno}.*.nbi"
+    return any(Path(folder, function.__module__).glob(name))
+
+
 class _Files(IndexDataCacheFile):
     """numba's files with a checksum; one that is damaged counts as missing."""
 

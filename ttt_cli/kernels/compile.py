@@ -8,14 +8,16 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import update_wrapper
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numba
 from numba.core import event, types
 
 from ttt_cli.errors import SetupError
-from ttt_cli.kernels.cache import cache_place, keep
+from ttt_cli.kernels.cache import cache_place, is_kept, keep
 from ttt_cli.progress import Wait, announce
 
 _SETTINGS: Any = numba.config
@@ -28,7 +30,12 @@ if _SETTINGS.DISABLE_JIT:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _SCALARS: Final = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": False,
+    "no_cfunc_wrapper": True,
+}
 
 
 def _digest() -> str:
@@ -40,8 +47,8 @@ def _digest() -> str:
 
 
 _CACHE = cache_place(f"kernels-{_digest()}")
-_HOW_OFTEN = "the first time only, 10 to 30 s" if _CACHE.lasts else "every time: see XDG_CACHE_HOME"
-WAIT: Final = f"compiling kernels ({_HOW_OFTEN})"
+_HOW_OFTEN = "once, some seconds" if _CACHE.lasts else "every time: see XDG_CACHE_HOME"
+WAIT: Final = f"compiling for this computer ({_HOW_OFTEN})"
 
 
 class _Compilations(event.Listener):
@@ -99,27 +106,58 @@ def flat(function: _Function) -> _Function:
 
 
 def kernel(signature: str | _Function) -> Any:
-    """Compile a function for exactly one signature, from the cache on disk when it is there.
+    """Compile a function for exactly one signature when it is first called, from the cache on disk when it is there.
 
-    That of its annotations (`kernels/arrays.py`), or one given as numba writes it.
+    That of its annotations (`kernels/arrays.py`), or one given as numba writes it. Only Python calls kernels.
     """
-
-    def compiled(function: _Function, signature: Any) -> _Function:
-        before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _CACHE.folder
-        try:
-            dispatcher = numba.njit(**_OPTIONS)(function)
-            if _CACHE.folder:
-                keep(dispatcher)
-            with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
-                dispatcher.compile(signature)
-        finally:
-            _SETTINGS.CACHE_DIR = before
-        dispatcher.disable_compile()
-        return cast(_Function, dispatcher)
-
     if isinstance(signature, str):
-        return lambda function: compiled(function, signature)
-    return compiled(signature, signature_of(signature))
+        return lambda function: Kernel(function, signature)
+    return Kernel(signature, None)
+
+
+class Kernel:
+    """A function that is compiled, or loaded, when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], signature: str | None) -> None:
+        self._function, self._signature = function, signature
+        self._compiled: Callable[..., Any] | None = None
+        self._lock = Lock()
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function gives."""
+        return (self._compiled or self.compile())(*arguments)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is there already: compiled in this process or, as its file says, by another."""
+        return self._compiled is not None or bool(_CACHE.folder and is_kept(_CACHE.folder, self._function))
+
+    def compile(self) -> Callable[..., Any]:
+        """The compiled function."""
+        with self._lock:
+            if self._compiled is None:
+                self._compiled = _compiled(self._function, self._signature or signature_of(self._function))
+            return self._compiled
+
+
+def _compiled(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
+    before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _CACHE.folder
+    try:
+        dispatcher = numba.njit(**_OPTIONS)(function)
+        if _CACHE.folder:
+            keep(dispatcher)
+        with event.install_listener("numba:compile", _WATCH), _interrupts_heard():
+            dispatcher.compile(signature)
+    finally:
+        _SETTINGS.CACHE_DIR = before
+    dispatcher.disable_compile()
+    return cast(Callable[..., Any], dispatcher)
+
+
+def kept_in() -> str:
+    """The folder of what is compiled; empty where nothing can be kept."""
+    return _CACHE.folder
 
 
 def signature_of(function: Callable[..., Any]) -> Any:

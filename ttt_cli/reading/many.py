@@ -1,6 +1,5 @@
 """Many sources read in order: here, or in several processes when that is quicker."""
 
-import os
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -9,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.processes import Report, report, work_apart
+from ttt_cli.processes import Report, available_cores, report, work_apart
 from ttt_cli.progress import Bar
 from ttt_cli.reading.reports import Problem
 from ttt_cli.reading.source import FileRead, SourceReader
@@ -54,7 +53,7 @@ def jobs_for(inputs: Sequence[Input]) -> int:
     work = [one.size * _SLOW.get(_suffix(one), 1) for one in inputs if one.size is not None]
     if not sys.executable or len(work) < len(inputs) or sum(work) - max(work, default=0) < APART:
         return 1
-    return min(_available_cores(), len(work))
+    return min(available_cores(), len(work))
 
 
 def _unpacked_size(one: Input) -> int:
@@ -64,12 +63,6 @@ def _unpacked_size(one: Input) -> int:
 
 def _suffix(one: Input) -> str:
     return PurePath(one.name).suffix.lower()
-
-
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Advance(NamedTuple):

@@ -106,7 +106,7 @@ def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
     graph = _neighbours(place[low], place[high], n)
     parent, count, order = np.empty((3, n), np.int32)
     symbolic.elimination_tree(*graph, parent)
-    symbolic.postorder(parent, np.ones(n, np.int32), order)
+    symbolic.postorder(parent, np.arange(n, dtype=np.int32), order)
     symbolic.column_counts(*graph, parent, order, count)
     turned, above = _inverse(order), parent[order]
     return turned[place], np.where(above < 0, -1, turned[above]).astype(np.int32), count[order]
@@ -122,32 +122,49 @@ def _gathered(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places]:
     """The order of columns by supernode; the first column of each supernode and its rows below."""
     from ttt_cli.kernels.joint import symbolic
 
-    n = len(parent)
-    of, above = np.empty((2, n), np.int32)
-    width, below = np.empty((2, n), np.int64)
-    found = symbolic.supernodes(parent, count, of, above, width, below)
-    joined = np.unique(of)
-    number = np.full(found + 1, -1, np.int32)  # the last is that of -1
+    of, above, width, below = _fundamental(parent, count)
+    into = np.empty_like(above)
+    symbolic.gather(above, _ascending(below), width, below, into)
+    joined = np.flatnonzero(into == np.arange(len(into)))
+    number = np.full(len(into) + 1, -1, np.int32)  # the last is that of -1
     number[joined] = np.arange(len(joined), dtype=np.int32)
     order = np.empty(len(joined), np.int32)
-    symbolic.postorder(number[above[joined]], below[joined].astype(np.int32), order)
-    columns = np.argsort(_inverse(order)[number[of]], kind="stable").astype(np.int32)
+    symbolic.postorder(number[above[joined]], _ascending(below[joined]), order)
+    columns = _ascending(_inverse(order)[number[into[of]]])
     return columns, np.append(0, np.cumsum(width[joined][order])).astype(np.int32), below[joined][order]
+
+
+def _fundamental(parent: Ints, count: Ints) -> tuple[Ints, Ints, Places, Places]:
+    """Supernodes of equal rows, of columns in postorder: that of each column, those above, columns, rows below."""
+    goes_on = (parent[:-1] == np.arange(1, len(parent))) & (count[:-1] == count[1:] + 1)
+    of = np.append(0, np.cumsum(~goes_on)).astype(np.int32)[: len(parent)]
+    last = np.flatnonzero(np.append(~goes_on, True)[: len(parent)])
+    above = np.where(parent[last] < 0, -1, of[parent[last]]).astype(np.int32)
+    return of, above, np.diff(last, prepend=-1).astype(np.int64), count[last].astype(np.int64) - 1
+
+
+def _ascending(weight: NDArray[np.integer]) -> Ints:
+    return np.argsort(weight, kind="stable").astype(np.int32)
 
 
 def _tree(graph: Graph, first: Ints, below: Places) -> Tree:
     from ttt_cli.kernels.joint import symbolic
 
-    columns = np.diff(first)
-    row_start = np.append(0, np.cumsum(below))
+    columns, number = np.diff(first), np.arange(len(below), dtype=np.int32)
+    of, row_start = np.repeat(number, columns), np.append(0, np.cumsum(below))
     row, above = np.empty(row_start[-1], np.int32), np.empty(len(below), np.int32)
-    symbolic.supernode_rows(*graph, first, row_start, row, above)
+    symbolic.supernode_rows(*graph, first, of, row_start, row, above)
     kept = np.full(len(below), -1, np.int64)
     symbolic.stacked(above, below, kept)
     panel = np.append(0, np.cumsum(columns * (columns + below)))
-    return Tree(
-        first, np.repeat(np.arange(len(below), dtype=np.int32), columns), above, row_start, row, panel, kept
-    )
+    return Tree(first, of, above, row_start, _sorted_within(number, below, row), panel, kept)
+
+
+def _sorted_within(number: Ints, size: Places, row: Ints) -> Ints:
+    """The rows of each supernode, `size` of them one after the other, ascending."""
+    keys = np.repeat(number.astype(np.int64) << 32, size) | row
+    keys.sort()
+    return keys.astype(np.int32)  # the low half
 
 
 def _most_waiting(above: Ints, size: Places) -> int:

@@ -8,7 +8,8 @@ import pytest
 from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
-from ttt_cli.inference.ep.slices import Slices, available_cores
+from ttt_cli.inference.ep.slices import Slices
+from ttt_cli.processes import available_cores
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 

@@ -15,9 +15,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.slices import available_cores
 from ttt_cli.inference.params import Params
-from ttt_cli.processes import run_chains
+from ttt_cli.processes import available_cores, run_chains
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.meta import canonical

@@ -13,8 +13,7 @@ from ttt_cli.evaluate.forecast.compare_tune import TunePlan
 from ttt_cli.evaluate.forecast.entries import Board, Entry, Lost
 from ttt_cli.evaluate.forecast.evaluation import Evaluation, System, tasks_of
 from ttt_cli.evaluate.forecast.predict import blocks, find_step
-from ttt_cli.inference.ep.slices import available_cores
-from ttt_cli.processes import run_chains
+from ttt_cli.processes import available_cores, run_chains
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.timeline import Timeline
 

@@ -4,7 +4,6 @@ A node and its games are in one slice only, so that threads do not meet. There a
 goes through all at once, and what one slice says to the next arrives half a sweep later. The fixed point is the same.
 """
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -15,6 +14,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.kernels.ep.structures import Part
+from ttt_cli.processes import available_cores
 
 Result = TypeVar("Result")
 
@@ -134,11 +134,6 @@ def crossing(previous: Ids, borders: Iterable[tuple[int, int, int]]) -> Ids:
         for begin, border, end in borders
     ]
     return np.concatenate([np.empty(0, np.int32), *found]).astype(np.int32)
-
-
-def available_cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

@@ -69,12 +69,12 @@ def exchange(later: Index, chains: Chains, messages: Messages) -> None:
     _, previous, _, mean, variance = chains
     forward, backward, marginal = messages
     for k in range(len(later)):
-        i = later[k]
+        i = at(later[k])
         before = previous[i]
         past = from_past(i, before, mean, variance, backward, marginal)
-        future = from_future(i, mean, variance, forward, marginal)
+        future = from_future(later[k], mean, variance, forward, marginal)
         receive(i, forward, past, marginal)
-        receive(before, backward, future, marginal)
+        receive(at(before), backward, future, marginal)
 
 
 @kernel
@@ -108,8 +108,8 @@ def join(later: Index, chains: Chains, messages: Messages) -> None:
     _, previous, _, mean, variance = chains
     forward, backward, marginal = messages
     for k in range(len(later)):
-        i = later[k]
-        before = previous[i]
+        i = at(later[k])
+        before = at(previous[i])
         past, past_weighted = _between(
             i, before, False, mean, variance, marginal[before, 0], marginal[before, 1]
         )

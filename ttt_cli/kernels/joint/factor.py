@@ -9,6 +9,7 @@ import numpy as np
 
 from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.indices import span
 from ttt_cli.kernels.joint.blas import FULL, LEFT, LOWER, PLAIN, RIGHT, TURNED, Blas, call, pointer
 from ttt_cli.kernels.joint.structures import Tree
 
@@ -35,6 +36,13 @@ def _locate(tree, s, p, local):
             local[k - tree.row_start[s]] = width + at - begin
 
 
+@inner
+def _copy(count, source, begin, target, to):
+    """Copy so many numbers; slices would bring much more to compile."""
+    for k in span(0, count):
+        target[np.uintp(to) + k] = source[np.uintp(begin) + k]
+
+
 @kernel
 def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector) -> int:
     """Turn the lower triangle of A in `panels` into L; returns -1, or the first supernode where A is not definite.
@@ -49,11 +57,12 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
     for s in range(count):
         width, below, at, _ = _shape(tree, s)
         rows = width + below
-        front[: below * below] = 0.0
+        for k in span(0, below * below):
+            front[k] = 0.0
         c = last_child[s]
         while c >= 0:
             size = tree.row_start[c + 1] - tree.row_start[c]
-            _locate(tree, c, s, local)
+            _locate(tree, np.int64(c), s, local)
             top -= size * (size + 1) // 2
             source = top
             for a in range(size):
@@ -77,7 +86,7 @@ def factorise(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vect
             call(blas.trsm, (RIGHT, LOWER, TURNED, FULL, below, width, 1.0, own, rows, others, rows))
             call(blas.syrk, (LOWER, PLAIN, below, width, -1.0, others, rows, 1.0, square, below))
             for a in range(below):
-                stack[top : top + below - a] = front[a * below + a : (a + 1) * below]
+                _copy(below - a, front, a * below + a, stack, top)
                 top += below - a
         p = tree.above[s]
         if p >= 0:
@@ -156,7 +165,7 @@ def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector,
         width, below, at, _ = _shape(tree, s)
         rows, own = width + below, pointer(panels, at)
         if below:
-            p = tree.above[s]
+            p = np.int64(tree.above[s])
             width_p, below_p, at_p, _ = _shape(tree, p)
             rows_p = width_p + below_p
             _locate(tree, s, p, local)
@@ -172,10 +181,9 @@ def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector,
                         front[a * below + b] = stack[column + local[b]]
             kept = tree.kept[s]
             if kept >= 0:
-                stack[kept : kept + below * below] = front[: below * below]
+                _copy(below * below, front, 0, stack, kept)
             for j in range(width):
-                column = at + j * rows + width
-                y[j * below : (j + 1) * below] = panels[column : column + below]
+                _copy(below, panels, at + j * rows + width, y, j * below)
             call(blas.trsm, (RIGHT, LOWER, PLAIN, FULL, below, width, 1.0, own, rows, pointer(y, 0), below))
             call(
                 blas.symm,

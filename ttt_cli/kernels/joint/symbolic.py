@@ -32,14 +32,13 @@ def elimination_tree(start: Places, neighbours: Index, parent: Index) -> None:
 
 
 @kernel
-def postorder(parent: Index, weight: Index, order: Index) -> None:
-    """Fill `order` (n,) with the nodes of a forest, children before parents, of siblings the heaviest first."""
+def postorder(parent: Index, by_weight: Index, order: Index) -> None:
+    """Fill `order` (n,) with the nodes of a forest, children before parents, of siblings the last `by_weight` first."""
     n = len(parent)
-    by_weight = np.argsort(weight, kind="mergesort")
     first = np.full(n + 1, -1, np.int32)
     sibling = np.full(n, -1, np.int32)
-    for k in range(n):  # the heaviest comes last, and so to the front
-        i = np.int32(by_weight[k])
+    for k in range(n):
+        i = by_weight[k]
         sibling[i] = first[parent[i]]
         first[parent[i]] = i
     done = 0
@@ -82,8 +81,9 @@ def column_counts(start: Places, neighbours: Index, parent: Index, order: Index,
         np.full(n, -1, np.int32),
         np.full(n, -1, np.int32),
     )
-    ancestor = np.arange(n).astype(np.int32)
+    ancestor = np.empty(n, np.int32)
     for k in range(n):
+        ancestor[k] = k
         j = order[k]
         count[j] = 1 if first[j] < 0 else 0
         while j >= 0 and first[j] < 0:
@@ -119,61 +119,38 @@ def _work(width, below):
 
 
 @kernel
-def supernodes(parent: Index, count: Index, of: Index, above: Index, width: Places, below: Places) -> int:
-    """Gather columns, in postorder, into supernodes; returns how many there were of columns of equal rows.
+def gather(above: Index, by_below: Index, width: Places, below: Places, into: Index) -> None:
+    """Let supernodes join those above them where the two take less work as one, zeros and all: `into` (n,).
 
-    Of these, `above` (n,) is the one above, -1 at roots, `width` and `below` (n,) their columns and rows below. A child
-    joins its parent where the two take less work as one, zeros and all, the largest child first: `of` (n,) is the
-    supernode that each column has joined.
+    In postorder, with `width` columns and rows `below`; of the children of one the last `by_below` first. Supernodes
+    that join nothing are their own `into`; of those, `above` and `width` become what they are then.
     """
-    n = len(parent)
-    found = 0
-    for j in range(n):
-        if j == 0 or parent[j - 1] != j or count[j - 1] != count[j] + 1:
-            width[found] = 0
-            found += 1
-        of[j] = found - 1
-        width[found - 1] += 1
-        below[found - 1] = count[j] - 1
-    child, sibling, into = (
-        np.full(found, -1, np.int32),
-        np.full(found, -1, np.int32),
-        np.full(found, -1, np.int32),
-    )
-    end = 0
-    for s in range(found):
-        end += width[s]
-        above[s] = of[parent[end - 1]] if parent[end - 1] >= 0 else -1
+    n = len(above)
+    child, sibling = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    for k in range(n):
+        s = by_below[k]
         if above[s] >= 0:
             sibling[s] = child[above[s]]
             child[above[s]] = s
-    children = np.empty(found, np.int32)
-    for p in range(found):
-        many = 0
+    for p in range(n):
+        into[p] = p
         c = child[p]
         while c >= 0:
-            children[many] = c
-            many += 1
-            c = sibling[c]
-        for k in np.argsort(-below[children[:many]]):
-            c = children[k]
             apart = _work(width[c], below[c]) + _work(width[p], below[p])
             if _work(width[c] + width[p], below[p]) < apart:
                 width[p] += width[c]
                 into[c] = p
-    for s in range(found - 1, -1, -1):
-        into[s] = s if into[s] < 0 else into[into[s]]
-    for s in range(found):
+            c = sibling[c]
+    for s in range(n - 1, -1, -1):
+        into[s] = into[into[s]]
         above[s] = into[above[s]] if above[s] >= 0 else -1
-    for j in range(n):
-        of[j] = into[of[j]]
-    return found
 
 
 @inner
-def _add_below(candidates, s, least, mark, row, end):
-    """Put those from `least` on that are not yet marked with s behind the rows so far; where these end now."""
-    for i in candidates:
+def _add_below(candidates, begin, last, s, least, mark, row, end):
+    """Put those candidates from `least` on that are not yet marked with s behind the rows so far; returns their end."""
+    for k in range(begin, last):
+        i = candidates[k]
         if i >= least and mark[i] != s:
             mark[i] = s
             row[end] = i
@@ -183,27 +160,29 @@ def _add_below(candidates, s, least, mark, row, end):
 
 @kernel
 def supernode_rows(
-    start: Places, neighbours: Index, first: Index, row_start: Places, row: Index, above: Index
+    start: Places, neighbours: Index, first: Index, of: Index, row_start: Places, row: Index, above: Index
 ) -> None:
-    """Fill `row` with the rows of all supernodes below their own columns, ascending, and `above` (supernodes,).
+    """Fill `row` with the rows of all supernodes below their own columns, and `above` (supernodes,).
 
-    The rows of s are `row[row_start[s]]` up to `row_start[s + 1]`; `above` is the supernode of the first, -1 at roots.
+    The rows of s are `row[row_start[s]]` up to `row_start[s + 1]`, in no order; `above` is the supernode of the least,
+    -1 at roots. `of` (n,) is the supernode of each column.
     """
-    n = len(start) - 1
-    of, mark = np.empty(n, np.int32), np.full(n, -1, np.int32)
+    mark = np.full(len(of), -1, np.int32)
     child, sibling = np.full(len(above), -1, np.int32), np.full(len(above), -1, np.int32)
     for s in range(len(above)):
-        of[first[s] : first[s + 1]] = s
-    for s in range(len(above)):
         end = row_start[s]
-        end = _add_below(neighbours[start[first[s]] : start[first[s + 1]]], s, first[s + 1], mark, row, end)
+        least = first[s + 1]
+        end = _add_below(neighbours, start[first[s]], start[least], s, least, mark, row, end)
         c = child[s]
         while c >= 0:
-            end = _add_below(row[row_start[c] : row_start[c + 1]], s, first[s + 1], mark, row, end)
+            end = _add_below(row, row_start[c], row_start[c + 1], s, least, mark, row, end)
             c = sibling[c]
-        row[row_start[s] : end] = np.sort(row[row_start[s] : end])
-        above[s] = of[row[row_start[s]]] if end > row_start[s] else -1
-        if above[s] >= 0:
+        above[s] = -1
+        if end > row_start[s]:
+            nearest = row[row_start[s]]
+            for k in range(row_start[s], end):
+                nearest = min(nearest, row[k])
+            above[s] = of[nearest]
             sibling[s] = child[above[s]]
             child[above[s]] = s
 
@@ -237,5 +216,12 @@ def places(tree: Tree, low: Index, high: Index, place: Places) -> None:
         begin, end = tree.row_start[s], tree.row_start[s + 1]
         at = np.int64(high[k] - tree.first[s])
         if at >= width:
-            at = width + np.searchsorted(tree.row[begin:end], high[k])
+            least, most = begin, end
+            while least < most:
+                middle = (least + most) // 2
+                if tree.row[middle] < high[k]:
+                    least = middle + 1
+                else:
+                    most = middle
+            at = width + least - begin
         place[k] = tree.panel[s] + column * (width + end - begin) + at

@@ -28,7 +28,7 @@ def _weigh(score, difference, variance):
     return g * (score - expected), g * g * expected * (1.0 - expected)
 
 
-@kernel
+@inner
 def weigh_games(first: int, last: int, games: Games, before: Beliefs, slopes: Slopes) -> None:
     """Add to the slopes what the games from `first` to before `last` say at the ratings `before` them.
 

@@ -31,7 +31,7 @@ def _excess(x, improvement, spread, start, change):
     return squared * (improvement - total) / (2.0 * total * total) - (x - start) / (change * change)
 
 
-@kernel
+@inner
 def new_volatility(volatility: float, improvement: float, spread: float, change: float) -> float:
     """The volatility after a period, by the Illinois method (Glickman 2013, step 5).
 
@@ -85,7 +85,7 @@ def _rate(i, newcomer, beliefs, volatility, slopes):
     mean[i] += variance[i] * gradient[i]
 
 
-@kernel
+@inner
 def rate_period(
     nodes: tuple[int, int],
     played: tuple[int, int],
