@@ -1,6 +1,8 @@
 import math
 import os
+import pickle
 import signal
+import traceback
 from dataclasses import fields
 from pathlib import Path
 from threading import Event, main_thread
@@ -169,3 +171,16 @@ def test_a_fit_that_was_interrupted_ends_at_its_next_sweep(monkeypatch: pytest.M
         fit(games_of(RECORDS))
     left.set()
     assert ended.wait(60)
+
+
+def test_a_traceback_ends_with_the_hint(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        configure(beat=5)
+    *_, said, hint = traceback.format_exception(raised.value)
+    assert "beat" in said
+    assert hint == f"hint: {raised.value.hint}\n"
+    assert raised.value.hint
+    with pytest.raises(RunError) as found:
+        open_run(tmp_path / "none.ttt")
+    again = pickle.loads(pickle.dumps(found.value))
+    assert traceback.format_exception_only(again)[1:] == [f"hint: {found.value.hint}\n"]

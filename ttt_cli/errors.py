@@ -7,7 +7,7 @@ from collections.abc import Iterable
 class TttError(Exception):
     """An error a user can act on: a message, where it happened, and a hint.
 
-    `where` is `file` or `file:line`; `str()` gives `where: message`.
+    `where` is `file` or `file:line`; `str()` gives `where: message`. Tracebacks show the hint, too, as a note.
     """
 
     exit_code = 1
@@ -17,6 +17,8 @@ class TttError(Exception):
         self.where = where
         self.hint = hint
         super().__init__(f"{where}: {message}" if where else message)
+        if hint:
+            self.add_note(f"hint: {hint}")
 
 
 class ConfigError(TttError):

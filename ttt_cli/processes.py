@@ -88,11 +88,14 @@ def run_chains(
             elif not isinstance(outcome, Exception):
                 yield outcome
             else:
-                if isinstance(outcome, WorkerLost):
-                    outcome.hint = f"{outcome.hint} --jobs 1 needs the least"
+                error = _with_advice(outcome) if isinstance(outcome, WorkerLost) else outcome
                 if on_lost is None:
-                    raise outcome
-                on_lost(item, outcome)
+                    raise error
+                on_lost(item, error)
+
+
+def _with_advice(lost: WorkerLost) -> WorkerLost:
+    return WorkerLost(lost.message, hint=f"{lost.hint} --jobs 1 needs the least")
 
 
 def _work_here(
