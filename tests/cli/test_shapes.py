@@ -69,6 +69,12 @@ SHAPES = {
         "date,team1,team2,score1,score2\n1999-01-02,A,B,101,99\n1999-01-03,B,A,87,92\n",
         ("1999-01-02 A-B 1-0", "1999-01-03 B-A 0-1"),
     ),
+    "dates of a server": (
+        "games.pgn",
+        '[White "A"]\n[Black "B"]\n[Result "1-0"]\n[UTCDate "2017.03.31"]\n\n1. e4 1-0\n\n'
+        '[White "B"]\n[Black "A"]\n[Date "????.??.??"]\n[Result "1-0"]\n[UTCDate "2017.04.01"]\n\n1. e4 1-0\n',
+        ("2017-03-31 A-B 1-0", "2017-04-01 B-A 1-0"),
+    ),
 }  # fmt: skip
 
 
@@ -91,7 +97,7 @@ def test_fitted_as_it_comes(here: Path, shape: str) -> None:
     assert main.run(["fit", name, "-q"]) == 0
     games = shown()
     assert (games[0], games[-1]) == (first, last)
-    assert len(games) == text.count("\n") - 1 - text.count("W/O")
+    assert len(games) == (text.count("[White") or text.count("\n") - 1 - text.count("W/O"))
 
 
 @pytest.mark.parametrize(
@@ -136,3 +142,19 @@ def test_a_column_that_is_not_there_is_given(here: Path) -> None:
     columns = "data.columns={white: first, black: second}"
     assert main.run(["fit", CSV, "-q", "-s", columns, "-s", "data.constant={result: 1-0, event: Cup}"]) == 0
     assert shown() == ["1921 A-B 1-0", "1922 A-C 1-0"]
+
+
+@pytest.mark.parametrize("reader", ["scan", "chess"])
+def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: str) -> None:
+    game = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Date "{}"]\n[Result "1-0"]\n[TimeControl "{}"]\n\n1. e4 1-0\n\n'
+    played = [
+        ("x", 2001, "180+2"),
+        ("x", 2002, "900+10"),
+        ("x", 2003, "-"),
+        ("Blitz", 2004, "?"),
+        ("x", 2005, "1/86400"),
+    ]
+    (here / "games.pgn").write_text("".join(game.format(*one) for one in played))
+    for sets, years in (("blitz", "2 3 5"), ("rapid", "1 3 4 5"), ("blitz,rapid,correspondence", "3")):
+        assert main.run(["fit", "games.pgn", "-q", "--exclude", sets, "--reader", reader]) == 0
+        assert [line[:4] for line in shown()] == [f"200{year}" for year in years.split()]

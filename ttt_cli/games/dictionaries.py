@@ -12,7 +12,17 @@ from ttt_cli.reading.values.date_forms import DateForms
 from ttt_cli.reading.values.dates import PLAIN, DateForm, GameDate, parse_date
 from ttt_cli.reading.values.match_scores import NO_TALLY, Tally
 
-FURTHER: Final = ("event", "site", "round", "variant", "status", "odds", "white_id", "black_id")
+FURTHER: Final = (
+    "event",
+    "site",
+    "round",
+    "variant",
+    "time_control",
+    "status",
+    "odds",
+    "white_id",
+    "black_id",
+)
 
 
 class DateDictionary(Dictionary[tuple[str, DateForm | None]]):

@@ -150,7 +150,9 @@ class Collector:
 
 def _for_games(records: Records) -> Records:
     """Without what Games are not made of."""
-    texts: dict[str, Any] = dict.fromkeys(("variant", "status", "odds"), no_texts(len(records)))
+    texts: dict[str, Any] = dict.fromkeys(
+        ("variant", "time_control", "status", "odds"), no_texts(len(records))
+    )
     return replace(records, **texts, moves=np.broadcast_to(np.int64(0), len(records)))
 
 
@@ -163,7 +165,7 @@ def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
     """The further columns that names, filters and duplicates look at."""
     yield from ("event", "site", "round", "white_id", "black_id")
     if _by_event(data):
-        yield from ("variant", "odds")
+        yield from ("variant", "time_control", "odds")
     if aliases.by_status:
         yield "status"
 

@@ -46,6 +46,7 @@ class Records:
     site: Column[str]
     round: Column[str]
     variant: Column[str]
+    time_control: Column[str]
     status: Column[str]
     odds: Column[str]
     date_day: NDArray[np.int32]

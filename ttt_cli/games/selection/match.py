@@ -13,6 +13,7 @@ from ttt_cli.games.players.keys import comma_keys, name_key
 from ttt_cli.games.players.names import clean_name
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection.event_sets import names_set, variant_is
+from ttt_cli.games.selection.time_controls import control_is
 from ttt_cli.reading.column import Column
 
 
@@ -25,9 +26,10 @@ def of_events(records: Records, texts: Sequence[str]) -> Mask:
 
 
 def in_set(records: Records, name: str) -> Mask:
-    """Records of a ready-made set of events (`event_sets`), by event, site, round, variant, and the odds of tables."""
+    """Records of a ready-made set of events, by texts of the event, variant, time control, and the odds of tables."""
     rows = _where((records.event, records.site, records.round), lambda value: names_set(fold(value), name))
     rows |= _where((records.variant,), lambda value: variant_is(fold(value), name))
+    rows |= _where((records.time_control,), lambda value: control_is(value, name))
     if name == "odds":
         rows |= _where((records.odds,), lambda value: not is_even(value))
     return rows

@@ -7,12 +7,14 @@ import numpy as np
 from ttt_cli.kernels.compile import flat, kernel
 from ttt_cli.kernels.scanning.pgn_fields import (
     COLUMNS,
+    DATE,
     FEN,
     RESULT,
     SET_UP_NUMBER,
     SETUP,
     TAGS,
     USUAL,
+    UTC_DATE,
     VARIANT,
 )
 from ttt_cli.kernels.scanning.pgn_moves import RESULTS, read_moves
@@ -59,6 +61,14 @@ def _set_up(data, spans):
         return False
     usual = start + len(_USUAL)
     return stop < usual or not same_bytes(data, start, usual, _USUAL, 0, len(_USUAL))
+
+
+@flat
+def _settle_date(data, spans):
+    """Let UTCDate stand for a Date that is missing or without a year."""
+    start, stop = spans[DATE, 0], spans[DATE, 1]
+    if spans[UTC_DATE, 0] >= 0 and (start == stop or data[start] == _UNKNOWN):
+        spans[DATE, 0], spans[DATE, 1] = spans[UTC_DATE, 0], spans[UTC_DATE, 1]
 
 
 @flat
@@ -119,6 +129,7 @@ def scan_games(data, marks, room, state, lines, moves, codes, unsettled, slots, 
             status, stop, move_lines, result, code = read_moves(data, marks, stop, end, room)
         if status != DONE:
             return status
+        _settle_date(data, spans)
         row, count = state[ROWS], state[STRINGS]
         if row == len(lines):
             return ROWS_FULL

@@ -66,6 +66,10 @@ TAGS = st.sampled_from(
         ),
         *(
             '[Variant ""]',
+            '[TimeControl "300+3"]',
+            '[UTCDate "2017.04.01"]',
+            '[utcdate "2018.04.01"]',
+            '[Date "????.??.??"]',
             '[SetUp "1"]',
             '[Setup "0"]',
             '[FEN "8/8/8 w - -"]',
@@ -103,6 +107,7 @@ def both(content: bytes, blocks: Sequence[bytes] | None = None) -> int:
         FIRST.replace("1-0", "1/2-1/2") + "\n1. e4 1/2-1/2\n",
         FIRST.replace("1-0", "*") + "\n*\n",
         '[Site "s"]\n[Round "1"]\n[WhiteFideId "1"]\n[BlackFideId "2"]\n[Variant "v"]\n'
+        + '[TimeControl "300+3"]\n[UTCDate "1858.01.01"]\n'
         + FIRST
         + "\n1. e4 1-0\n",
         '[SetUp "1"]\n[FEN "8/8 w"]\n' + FIRST + "\n1. e4 (1. d4 (1. c4) d5) e5 1-0\n",

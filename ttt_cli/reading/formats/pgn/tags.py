@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, NAMES, SET_UP, TAG_LIMIT, USUAL
+from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, NAMES, SET_UP, TAG_LIMIT, USUAL, UTC_DATE
 from ttt_cli.reading.batches import DUPLICATE_TAG, MALFORMED_TAG, Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.decode import decode
@@ -31,7 +31,15 @@ _ESCAPE: Final = re.compile(rb'\\(["\\])')
 _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
 _CANONICAL: Final = {name.lower(): name for name in NAMES}
-_FURTHER: Final = ("event", "site", "round", "white_id", "black_id", "variant")  # columns behind the result
+_FURTHER: Final = (
+    "event",
+    "site",
+    "round",
+    "white_id",
+    "black_id",
+    "variant",
+    "time_control",
+)  # columns behind the result
 STRETCH_LIMIT: Final = 1 << 20  # bytes of tags that may have to be looked at to tell one game from the next
 _TAGS_LIMIT: Final = 50_000  # the same in tags
 _LINE_BEFORE: Final = 1 << 12  # bytes of a line that are looked at before a tag
@@ -80,11 +88,13 @@ class Stretch(NamedTuple):
 
 
 def values_of(tags: dict[bytes, bytes], result: bytes) -> tuple[bytes, ...]:
-    """The columns of a record: the values of NAMES up to the variant, this result, empty where there is no tag."""
-    date, white, black, _, *further, variant = map(tags.get, NAMES[:COLUMNS], repeat(b""))
+    """The columns of a record: the values of NAMES up to the time control, this result, empty where there is no tag."""
+    date, white, black, _, *further, variant, control = map(tags.get, NAMES[:COLUMNS], repeat(b""))
+    if not date or date.startswith(b"?"):
+        date = tags.get(NAMES[UTC_DATE], date)
     if not variant and (b"FEN" in tags or b"SetUp" in tags) and _set_up(tags):
         variant = SET_UP
-    return (date, white, black, result, *further, variant)
+    return (date, white, black, result, *further, variant, control)
 
 
 def _set_up(tags: dict[bytes, bytes]) -> bool:

@@ -36,12 +36,13 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "site": ("site", "place", "location", "venue", "city"),
     "round": ("round", "rd", "rnd"),
     "variant": ("variant",),
+    "time_control": ("timecontrol", "timeclass"),
     "status": ("status",),
     "odds": ("odds",),
     "odds_giver": ("oddsgiver", "giver"),
 }  # fmt: skip
 FURTHER: Final = (
-    *("event", "site", "round", "white_id", "black_id", "variant"),
+    *("event", "site", "round", "white_id", "black_id", "variant", "time_control"),
     *("games", "status", "odds", "odds_giver"),
 )
 IGNORED: Final = ("id", "eco", "_")
