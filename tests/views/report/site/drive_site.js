@@ -8,6 +8,7 @@ const told = {};
 (async () => {
   await soon();
   told.found = await offered("find", "pualsen");
+  told.event = await offered("find", "1861 lon");
   told.nobody = await offered("find", "qqqq");
   if ($("opponents-table")) {
     const head = $("games-table").tHead.rows[0].cells;
@@ -18,6 +19,7 @@ const told = {};
     told.second = column("games-table", 3);
     told.sorted = head[3].getAttribute("aria-sort");
   }
+  told.links = [...document.querySelectorAll("main a, nav a")].map((node) => node.href);
   if ($("versus-table")) {
     await soon();
     told.curves = [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);

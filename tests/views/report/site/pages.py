@@ -38,7 +38,7 @@ class Page(HTMLParser):
 
     def __post_init__(self) -> None:
         super().__init__()
-        self._table = ""
+        self._table = self._lines = self._block = self._year = ""
         self.feed(self.path.read_text(encoding="utf-8"))
         self.close()
 
@@ -50,6 +50,8 @@ class Page(HTMLParser):
         self.links += [value or "" for key, value in attrs if key in ("href", "src")]
         if "id" in given:
             self.ids.append(given["id"] or "")
+        if tag == "pre":
+            self._lines, self._block, self._year = given["id"] or "", "", given.get("data-year") or ""
         if tag == "table":
             self._table = (given["id"] or "").removesuffix("-table")
             self.tables[self._table] = []
@@ -66,13 +68,44 @@ class Page(HTMLParser):
             assert self.open.pop() == tag, (self.path, tag)
         if tag == "table":
             self._table = ""
+        if tag == "pre":
+            self._take_lines()
 
     def handle_data(self, data: str) -> None:
         if self.open[-1:] == ["title"]:
             self.title += data
+        elif self._lines:
+            self._block += data
         elif "table" in self.open and self._table and self.tables[self._table][-1:]:
             self.tables[self._table][-1][-1] += data.rstrip("\n")
         self.text += data
+
+    def _take_lines(self) -> None:
+        """Tables of lines, as the script makes them: events and games of a player, or the games of an event."""
+        rows = [line.split("\t") for line in self._block.removeprefix("\n").split("\n")]
+        if self._lines == "rounds":
+            told = [[row[0], _dated(row[1], self._year), *row[2:5], _chance(row[5])] for row in rows]
+            self.tables["games"] = [["round", "date", "white", "black", "result", "expected"], *told]
+        else:
+            year = event = ""
+            self.tables["games"] = [["date", "colour", "opponent", "result", "expected", "event"]]
+            self.tables["events"] = [["year", "event", "place", "games", "points", "expected", "performance"]]
+            for row in rows:
+                if len(row) == 5:
+                    game = [_dated(row[0], year), *row[1:4], _chance(row[4]), event]
+                    self.tables["games"].append(game)
+                else:
+                    year, event = row[:2]
+                    self.tables["events"] += [row] if len(row) == 7 else []
+        self._lines = ""
+
+
+def _dated(date: str, year: str) -> str:
+    return date if date[:4].isdecimal() else "-".join(filter(None, (year, date)))
+
+
+def _chance(text: str) -> str:
+    return f"0{text}" if text.startswith(".") else text
 
 
 def all_pages(site: Path) -> dict[str, Page]:

@@ -8,6 +8,7 @@ import subprocess
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -41,6 +42,11 @@ def driven(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same site with scripts that use its pages."""
     place = tmp_path_factory.mktemp("driven") / "site"
     shutil.copytree(site, place)
+    return with_scripts(place)
+
+
+def with_scripts(place: Path) -> Path:
+    """A site with scripts that use its pages."""
     (place / "watch.js").write_text(WATCH, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("drive_site.js"), place)
     for page in place.rglob("*.html"):
@@ -76,6 +82,7 @@ def test_pages_make_no_error_and_no_request(page: str, driven: Path, tmp_path: P
     found = told(driven, page, tmp_path)
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["found"] == ["Paulsen, Louis 5 games, 1857–1861"]
+    assert found["event"] == ["London ENG 3 games, 1861"]
     assert found["nobody"] == ["Nobody here is called so."]
 
 
@@ -113,6 +120,39 @@ def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp
     assert found["cells"][1][3].endswith("; +1 =0 −2")
     assert found["address"] == "#p=morphy-paul%3A1858%2Canderssen-adolf%3A1861"
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
+
+
+FOLDED = (
+    "Łódź, Ħal",
+    "O´Neil, J",
+    "Straße, Ünal",
+    "ŉ Ǆ, ℡",
+    "Мюллер",
+    "DʼArcy",
+    "Löwenthal, János",
+    "İnce, I",
+    "x",
+)
+
+
+def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path) -> None:
+    """Whatever the names fold to, and also where some have no page."""
+    told_ = [
+        ("1850", white, black, "1-0", f"{white} open", "?", "1")
+        for white, black in zip(FOLDED, (*FOLDED[1:], FOLDED[0]), strict=True)
+    ]
+    for most, links in ((100, 24), (5, 11)):
+        place = tmp_path / str(most) / "site"
+        place.parent.mkdir()
+        write_site(run_of(told_), place, most=most)
+        with_scripts(place)
+        found = set()
+        for path in sorted(place.glob("*s/*.html")):
+            page = told(place, path.relative_to(place).as_posix(), tmp_path)
+            assert page["errors"] == []
+            found |= {unquote(link).partition("#")[0].removeprefix("file://") for link in page["links"]}
+        assert [link for link in sorted(found) if not Path(link).is_file()] == []
+        assert len(found) >= links
 
 
 def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
-from ttt_cli.views.report.site import build
+from ttt_cli.views.report.site import build, lines
 from ttt_cli.views.report.site.build import write_site
 from ttt_cli.views.report.site.year import moved
 
@@ -53,7 +53,7 @@ def test_a_players_page_has_every_game_with_what_was_expected(site: Path) -> Non
         ["1858-12-27", "B", "Anderssen, Adolf", "0"],
         ["1858-12-28", "B", "Anderssen, Adolf", "1"],
     ]
-    assert [row[5:] for row in rows] == [["New York USA"], [], ["Paris m"], [], []]
+    assert [row[5] for row in rows] == ["New York USA"] * 2 + ["Paris m"] * 3
     assert [row[:2] + row[2:5] for row in page.tables["events"][1:]] == [
         ["1857", "New York USA", "", "2", "1.5"],
         ["1858", "Paris m", "", "3", "2"],
@@ -166,17 +166,38 @@ def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
 
 
 def test_long_tables_go_on_on_further_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ttt_cli.views.report.site import markup, player
-
-    monkeypatch.setattr(markup, "ROWS_A_PAGE", 2)
-    monkeypatch.setattr(player, "ROWS_A_PAGE", 2)
-    monkeypatch.setattr(player, "_FIRST_GAMES", 1)
+    monkeypatch.setattr(lines, "FIRST_BYTES", 100)
+    monkeypatch.setattr(lines, "BYTES_A_PAGE", 90)
     write_site(run_of(TOLD), tmp_path / "s")
     names = ("morphy-paul", "morphy-paul~2", "morphy-paul~3")
-    pages = [Page(tmp_path / "s" / "players" / f"{name}.html").tables["games"][1:] for name in names]
-    assert [len(rows) for rows in pages] == [1, 2, 2]
-    assert [rows[0][5:] for rows in pages] == [["New York USA"], ["New York USA"], ["Paris m"]]
+    pages = [Page(tmp_path / "s" / "players" / f"{name}.html").tables for name in names]
+    games = [page["games"][1:] for page in pages]
+    assert [len(rows) for rows in games] == [2, 2, 1]
+    assert [rows[-1][5] for rows in games] == ["New York USA", "Paris m", "Paris m"]
+    assert [len(page["events"]) - 1 for page in pages] == [1, 1, 0]
     assert broken(tmp_path / "s") == []
+
+
+def test_no_page_is_above_its_size_whoever_played_how_much(tmp_path: Path) -> None:
+    """Somebody with 9,000 games in 1,500 events, of long names beyond ASCII."""
+    told = [
+        (
+            f"{1850 + at // 60}-12-{at % 60 // 3 + 1:02}",
+            "Busy, A",
+            f"Opponent Ünknown, {at % 900}",
+            "1-0",
+            f"É {'x' * 50} {at // 6}",
+            "",
+            "1",
+        )
+        for at in range(9000)
+    ]
+    write_site(run_of(told), tmp_path / "s")
+    sizes = {path.name: path.stat().st_size for path in (tmp_path / "s").rglob("*.html")}
+    assert max(sizes.values()) < 300_000
+    assert sizes["busy-a~2.html"] > 100_000
+    parts = [Page(tmp_path / "s" / "players" / f"busy-a{part}.html") for part in ("", "~2", "~3")]
+    assert sum(len(page.tables["games"]) - 1 for page in parts) == 9000
 
 
 def test_a_run_that_keeps_no_events_has_a_site_too(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"use strict";
-const UP = document.body.dataset.up;
 const loaded = new Map();
 
 /** What a script of the folder `data` hands over: such a script may be read from a disk, JSON may not. */
@@ -29,19 +27,11 @@ function startSorting(table) {
   const body = table.tBodies[0];
   const value = (row, at) => {
     const text = row.cells[at]?.textContent.trim() ?? "";
-    const number = parseFloat(text.replace("½", ".5").replace("−", "-").replace("▲", "").replace("▼", "-").replace(/,(?=\d)/g, ""));
+    const number = parseFloat(text.replace(/^(\d{4})-(\d\d)-?(\d\d)?$/, "$1.$2$3").replace("½", ".5").replace("−", "-").replace("▲", "").replace("▼", "-").replace(/,(?=\d)/g, ""));
     return Number.isNaN(number) ? text : number;
   };
   const order = (a, b) => (typeof a === typeof b ? (typeof a === "number" ? a - b : a.localeCompare(b)) : typeof a === "number" ? -1 : 1);
-  const fill = () => {  // an event that is not written is that of the row above
-    let last = null;
-    for (const row of body.rows) {
-      if (row.cells.length === heads.length) last = row.lastElementChild;
-      else if (last) row.append(last.cloneNode(true));
-    }
-  };
   const sort = (at, down) => {
-    fill();
     const rows = [...body.rows].map((row) => [value(row, at), row]);
     rows.sort(([a], [b]) => ((a === "") - (b === "")) || (down ? order(b, a) : order(a, b)));
     body.append(...rows.map(([, row]) => row));
@@ -79,23 +69,37 @@ let everybody = null;
 async function people() {
   everybody ??= (await load("names")).map(([name, first, last, games, slug], id) => ({
     id, name, games, years: first === last ? `${first}` : `${first}–${last}`, folded: fold(name),
-    slug: slug === 0 ? fold(name).replaceAll(" ", "-") : slug,
+    slug: slug === 0 ? slugOf(name) : slug,
   }));
   return everybody;
 }
 
+/** The events that have a page. */
+let occasions = null;
+async function events() {
+  occasions ??= (await load("events")).map(([name, year, games, slug]) => ({
+    name, games, years: `${year}`, folded: fold(`${year} ${name}`), place: `events/${slug === 0 ? slugOf(`${year} ${name}`) : slug}.html`,
+  }));
+  return occasions;
+}
+
 const pages = async (text) => matches(text, (await people()).filter((one) => one.slug));
+const anything = async (text) => {
+  const [found, happened] = [await pages(text), matches(text, await events())];
+  const room = Math.max(OFFERED - happened.length, Math.ceil(OFFERED / 2));
+  return [...found.slice(0, room), ...happened].slice(0, OFFERED);
+};
 
 startSearch();
 
 function startSearch() {
   const box = element("div", { class: "search" },
-    element("label", { class: "visually-hidden", for: "find" }, "Find a player"),
+    element("label", { class: "visually-hidden", for: "find" }, "Find a player or an event"),
     element("input", {
-      id: "find", type: "text", role: "combobox", placeholder: "find a player", autocomplete: "off", spellcheck: "false",
+      id: "find", type: "text", role: "combobox", placeholder: "find a player or event", autocomplete: "off", spellcheck: "false",
       "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "find-options",
     }),
-    element("ul", { id: "find-options", role: "listbox", "aria-label": "Players", hidden: "" }));
+    element("ul", { id: "find-options", role: "listbox", "aria-label": "Players and events", hidden: "" }));
   document.querySelector("header nav").append(box);
-  startCombobox(byId("find"), byId("find-options"), (player) => { location.href = `${UP}players/${player.slug}.html`; }, pages);
+  startCombobox(byId("find"), byId("find-options"), (one) => { location.href = UP + (one.place ?? `players/${one.slug}.html`); }, anything);
 }

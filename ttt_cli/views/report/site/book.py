@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.arrays import Ids, Places
+from ttt_cli.folding import fold_all
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE, TEXTS
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.site.events import Event, Events, find_events
+from ttt_cli.views.report.site.lines import named
 from ttt_cli.views.report.site.markup import link, text
 from ttt_cli.views.report.site.people import Person, Ranking, Years, histories, people, rankings
 from ttt_cli.views.report.site.played import Played, played_games
@@ -55,9 +57,14 @@ class Book:
         ]
 
     @cached_property
-    def names(self) -> list[str]:
-        """The name of each player, as HTML."""
-        return [text(one.name) for one in self.people]
+    def fields(self) -> list[str]:
+        """Each player in lines of a page beside theirs."""
+        return [named(one.name, one.slug, one.folded, "") for one in self.people]
+
+    @cached_property
+    def far_fields(self) -> list[str]:
+        """The same in the other folders of the site."""
+        return [named(one.name, one.slug, one.folded, "../players/") for one in self.people]
 
     @cached_property
     def event_links(self) -> list[str]:
@@ -65,13 +72,22 @@ class Book:
         return [self.event_link(event, "../events/") for event in self.events.all]
 
     @cached_property
-    def event_names(self) -> list[str]:
-        """The name of each event, as HTML."""
-        return [text(event.name) for event in self.events.all]
+    def event_fields(self) -> list[str]:
+        """Each event in lines of a page in another folder."""
+        return [
+            named(event.name, event.slug, folded, "../events/")
+            for event, folded in zip(self.events.all, self.folded_events, strict=True)
+        ]
 
-    def event_of(self, event: int) -> str:
-        """The same of an event's number; -1: none is known."""
-        return self.event_links[event] if event >= 0 else "–"
+    @cached_property
+    def folded_events(self) -> list[str]:
+        """Year and name of each event, folded."""
+        return fold_all([f"{event.year} {event.name}" for event in self.events.all])
+
+    @cached_property
+    def event_names(self) -> list[str]:
+        """The name of each event, as HTML, and at the end what stands for none."""
+        return [*(text(event.name) for event in self.events.all), "–"]
 
     @cached_property
     def entry_event(self) -> Ids:

@@ -10,7 +10,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
 from ttt_cli.views.report.site.compare import compare_page, history_scripts
-from ttt_cli.views.report.site.data import names_script
+from ttt_cli.views.report.site.data import events_script, names_script
 from ttt_cli.views.report.site.event import event_pages
 from ttt_cli.views.report.site.folder import new_folder
 from ttt_cli.views.report.site.front import event_lists, front_page, player_lists, year_list
@@ -19,7 +19,7 @@ from ttt_cli.views.report.site.year import year_page
 from ttt_cli.views.report.templates import asset, script
 
 MOST: Final = 30_000  # players with pages of their own, and events
-_SCRIPTS: Final = ("element.js", "fold.js", "combobox.js", "site.js")
+_SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js", "site.js")
 
 
 _COMPARE: Final = ("periods.js", "dom.js", "table.js", "axes.js", "curves.js", "hover.js", "compare.js")
@@ -66,6 +66,7 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield "site.css", asset("style.css") + asset("site.css")
     yield "site.js", script(_SCRIPTS)
     yield "data/names.js", names_script(book)
+    yield "data/events.js", events_script(book)
     yield "compare.js", script(_COMPARE)
     yield "compare.html", compare_page(book)
     yield from history_scripts(book)

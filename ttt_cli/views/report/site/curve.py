@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from ttt_cli.views.report.site.markup import points, text
@@ -32,34 +33,51 @@ def career(
     def y(value: float) -> float:
         return _TOP + (high - value) / ((high - low) or 1.0) * (_HEIGHT - _TOP - _BOTTOM)
 
-    def line(values: Sequence[float], at: Sequence[int]) -> str:
-        return " ".join(f"{x(year):.0f},{y(value):.0f}" for year, value in zip(at, values, strict=True))
-
-    upper = line([m + s for m, s in zip(mean, wide, strict=True)], years)
-    lower = line([m - s for m, s in zip(reversed(mean), reversed(wide), strict=True)], years[::-1])
-    dots = "".join(
-        f"M{x(year):.0f} {y(value):.0f}h0"
-        for year, value, played in zip(years, mean, games, strict=True)
-        if played
+    at = [round(x(year)) for year in years]
+    middle = [(place, round(y(m))) for place, m in zip(at, mean, strict=True)]
+    upper, lower = (
+        [(place, round(y(m + sign * s))) for place, m, s in zip(at, mean, wide, strict=True)]
+        for sign in (1, -1)
     )
-    grid = "".join(
-        f"<path class=grid d='M{_LEFT} {y(value):.0f}H{_WIDTH}'/>"
-        f"<text class=tick x={_LEFT - 6} y={y(value) + 4:.0f} text-anchor=end>{value:.0f}</text>"
-        for value in _ticks(low, high, 4)
-    )
-    axis = "".join(
-        f"<text class=tick x={x(year):.0f} y={_HEIGHT - 6} text-anchor=middle>{year:.0f}</text>"
+    played = [place for place, count in zip(middle, games, strict=True) if count]
+    grid = _ticks(low, high, 4)
+    lines = "".join(f"M{_LEFT} {y(value):.0f}H{_WIDTH}" for value in grid)
+    skills = "".join(f"<text x={_LEFT - 6} y={y(value) + 4:.0f}>{value:.0f}</text>" for value in grid)
+    below = "".join(
+        f"<text x={x(year):.0f} y={_HEIGHT - 6}>{year:.0f}</text>"
         for year in _ticks(years[0], years[-1], 8)
         if year % 1 == 0
     )
+    band = _path(_bends(upper) + _bends(lower)[::-1], "l")
     top = max(range(len(mean)), key=lambda at: mean[at])
     first, last, best = (f"{points(mean[at])} in {years[at]}" for at in (0, -1, top))
     label = text(f"{name}: skill from {first} to {last}, highest {best}")
     return (
-        f'<div class="chart career"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img aria-label="{label}">{grid}{axis}'
-        f"<text class=unit x=0 y=11>{text(unit)}</text><polygon class=band points='{upper} {lower}'/>"
-        f"<polyline class=curve points='{line(mean, years)}'/><path class=dots d='{dots}'/></svg></div>"
+        f'<div class="chart career"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img aria-label="{label}">'
+        f"<path class=grid d='{lines}'/><g class=skills>{skills}</g><g class=below>{below}</g>"
+        f"<text class=unit x=0 y=11>{text(unit)}</text><path class=band d='{band}z'/>"
+        f"<path class=curve d='{_path(_bends(middle), 'l')}'/>"
+        f"<path class=dots d='{_path(played, 'h0m')}h0'/></svg></div>"
     )
+
+
+def _path(places: Sequence[tuple[int, int]], step: str) -> str:
+    """A path from place to place by steps, which are shorter than places."""
+    start = "M{} {}".format(*places[0]) if places else ""
+    further = (f"{step}{b[0] - a[0]} {b[1] - a[1]}" for a, b in pairwise(places))
+    return (start + "".join(further)).replace(" -", "-")
+
+
+def _bends(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The places at which a line bends: what lies within a unit of the straight way between them is left out."""
+    kept, low, high = [places[0]], -math.inf, math.inf
+    for before, (x, y) in pairwise(places):
+        x0, y0 = kept[-1]
+        if not low <= (y - y0) / (x - x0) <= high:
+            kept.append(before)
+            (x0, y0), low, high = before, -math.inf, math.inf
+        low, high = max(low, (y - y0 - 1) / (x - x0)), min(high, (y - y0 + 1) / (x - x0))
+    return [*kept, places[-1]]
 
 
 def _ticks(low: float, high: float, count: int) -> list[float]:

@@ -6,22 +6,20 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.lines import field, lines, pieces, promised, within
 from ttt_cli.views.report.site.markup import (
     link,
     number,
     page,
-    parts,
     points,
     result,
     section,
     table,
-    text,
     turn,
 )  # fmt: skip
 
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
-_FIRST_GAMES: Final = 700
 _COMPLETE: Final = 0.7  # of all pairs have met where everybody was to meet everybody
 _HALVES: Final = ("0", "½", "1")
 _TEN: Final = 10
@@ -32,15 +30,14 @@ def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
     event, events = book.events.all[at], book.events
     games = events.games[events.starts[at] : events.starts[at + 1]].tolist()
     cells = _crosstable(book, at, games)
-    pieces = parts([] if cells else _game_rows(book, games), _FIRST_GAMES)
-    files = [event.slug or "", *(f"{event.slug}~{part}" for part in range(2, len(pieces) + 1))]
-    heads = ("round", "date", "white", "black", "#result", "#expected")
-    for place, piece in enumerate(pieces):
+    parts = pieces([] if cells else _game_rows(book, games))
+    files = [event.slug or "", *(f"{event.slug}~{part}" for part in range(2, len(parts) + 1))]
+    for place, part in enumerate(parts):
         around = turn(
             link(f"{files[place - 1]}.html", "earlier games") if place else "",
-            link(f"{files[place + 1]}.html", "later games") if place + 1 < len(pieces) else "",
+            link(f"{files[place + 1]}.html", "later games") if place + 1 < len(parts) else "",
         )
-        listed = section("Games", around, table("games", heads, piece), around) if piece else ""
+        listed = section("Games", around, lines("rounds", part, event.year), around) if part else ""
         if place:
             content = [link(f"{event.slug}.html", event.title), listed]
         else:
@@ -106,18 +103,21 @@ def _results(found: list[str]) -> str:
     return " ".join("".join(found[at : at + _TEN]) for at in range(0, len(found), _TEN))
 
 
-def _game_rows(book: Book, games: list[int]) -> list[str]:
+def _game_rows(book: Book, games: list[int]) -> Iterator[tuple[str, str]]:
     """The games of an event by round, then date; the links are in the standings."""
-    played, names, texts = book.played, book.names, book.played.texts
-    rows = []
+    played, names, texts = book.played, book.far_fields, book.played.texts
     for game in sorted(games, key=lambda game: _order(book, game)):
         white, black, outcome = int(played.white[game]), int(played.black[game]), int(played.outcome[game])
         expected = played.chance[game, 2] + played.chance[game, 1] / 2.0
-        rows.append(
-            f"<tr><td>{text(texts[played.round[game]])}<td>{played.dates[game]}<td>{names[white]}<td>{names[black]}"
-            f"<td>{result(outcome)}–{result(2 - outcome)}<td>{expected:.2f}"
+        told = (
+            field(texts[played.round[game]]),
+            within(played.dates[game], played.year[game]),
+            names[white],
+            names[black],
+            f"{result(outcome)}–{result(2 - outcome)}",
+            promised(expected),
         )
-    return rows
+        yield "", "\t".join(told)
 
 
 def _order(book: Book, game: int) -> tuple[tuple[float, ...], int, int]:

@@ -8,8 +8,11 @@ from html import escape
 from ttt_cli.views.embedding import showable
 from ttt_cli.views.report.templates import filled
 
-ROWS_A_PAGE = 1200
 _RESULTS = ("0", "½", "1")
+# On the pages above; elsewhere the script adds them: of many pages every byte counts.
+_LISTS = "".join(
+    f" <a href={name.lower()}.html>{name}</a>" for name in ("Players", "Years", "Events", "Compare")
+)
 
 
 def text(value: str) -> str:
@@ -69,7 +72,7 @@ def _opened(name: str, heads: tuple[str, ...], kind: str) -> str:
 
 def table(name: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
     """A table of rows of HTML."""
-    return f"{_opened(name, tuple(heads), kind)}\n{chr(10).join(rows)}</table></div>"
+    return f"{_opened(name, tuple(heads), kind)}{''.join(rows)}</table></div>"
 
 
 def anchor(name: str) -> str:
@@ -83,8 +86,8 @@ def section(name: str, *content: str) -> str:
 
 
 def note(words: str) -> str:
-    """A remark, of text."""
-    return f"<p class=help>{text(words)}</p>"
+    """A remark, of text; nothing where there is none."""
+    return f"<p class=help>{text(words)}</p>" if words else ""
 
 
 def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
@@ -97,6 +100,7 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
         "title": text(named or f"{title} – {site}"),
         "site": text(site),
         "up": up,
+        "lists": "" if up else _LISTS,
         "main": "\n".join([head, *filter(None, content)]),
     }
     return filled("site.html", parts)
@@ -106,9 +110,3 @@ def turn(*links: str) -> str:
     """Links to neighbouring pages, those that are there."""
     there = [one for one in links if one]
     return f"<p class=turn>{' '.join(there)}</p>" if there else ""
-
-
-def parts(rows: Sequence[str], first: int = ROWS_A_PAGE) -> list[Sequence[str]]:
-    """Rows of several pages: so many on the first, `ROWS_A_PAGE` on each further one."""
-    starts = [0, *range(first, len(rows), ROWS_A_PAGE)]
-    return [rows[start:end] for start, end in zip(starts, [*starts[1:], len(rows)], strict=True)]

@@ -9,14 +9,13 @@ from ttt_cli.arrays import Array, Places
 from ttt_cli.views.players.player import facts_line
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.curve import career
+from ttt_cli.views.report.site.lines import lines, pieces, promised, within
 from ttt_cli.views.report.site.markup import (
-    ROWS_A_PAGE,
     chance,
     link,
     note,
     number,
     page,
-    parts,
     points,
     record,
     result,
@@ -28,11 +27,9 @@ from ttt_cli.views.report.site.markup import (
 )  # fmt: skip
 from ttt_cli.views.run import axis_title
 
-_FIRST_GAMES: Final = 500
 _MOST_OPPONENTS: Final = 300
 _BEST_WINS: Final = 10
 _FEW: Final = 3  # games that are all there is to say
-_HEADS: Final = ("date", "colour", "opponent", "#result", "#expected", "event")
 
 
 class Side:
@@ -67,23 +64,23 @@ class Side:
 def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
     """Name and text of each page of a player who has one."""
     one, side = book.people[player], Side(book, player)
-    rows = list(_game_rows(book, side))
-    pieces = parts(rows, _FIRST_GAMES)
-    files = [one.slug or "", *(f"{one.slug}~{at}" for at in range(2, len(pieces) + 1))]
-    for at, piece in enumerate(pieces):
+    parts = pieces(_games(book, player, side))
+    files = [one.slug or "", *(f"{one.slug}~{at}" for at in range(2, len(parts) + 1))]
+    for at, part in enumerate(parts):
         around = turn(
             link(f"{files[at - 1]}.html", "earlier games") if at else "",
-            link(f"{files[at + 1]}.html", "later games") if at + 1 < len(pieces) else "",
+            link(f"{files[at + 1]}.html", "later games") if at + 1 < len(parts) else "",
         )
-        games = section("Games", around, table("games", _HEADS, piece), around)
+        games = section("Games", around, lines("record", part), around)
         if at:
             content = [link(f"{one.slug}.html", one.name), games]
         else:
             also = book.spellings.get(one.name)
             content = [
-                note(f"also written: {'; '.join(also)}") if also else "",
+                note(f"also written: {'; '.join(also)}" if also else ""),
                 *_career(book, player, side),
-                *(_tables(book, player, side) if len(rows) > _FEW else []),
+                section("Opponents", _opponents(book, side)),
+                section("Best wins", _best_wins(book, side) if len(side.games) > _FEW else ""),
                 games,
             ]
         title = one.name if not at else f"{one.name}: games, part {at + 1}"
@@ -92,58 +89,28 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
 
 
 def _career(book: Book, player: int, side: Side) -> list[str]:
+    """The curve, and the years with games or a rank; nothing of a few games in years without a rank."""
     years = book.years
     span = slice(*years.starts[player : player + 2].tolist())
     year, mean, sd, games = (
         column[span].tolist() for column in (years.year, years.mean, years.sd, years.games)
     )
-    one = book.people[player]
-    compare = turn(link(f"../compare.html#p={one.slug}", "compare with others"))
-    if len(year) == 1 and year[0] not in book.rankings:
-        return [compare]
+    ranks = [book.rankings[at].rank.get(player) if at in book.rankings else None for at in year]
+    if len(side.games) <= _FEW and not any(ranks):
+        return []
     keys, count, *_, scored, expected = side.sums(side.year)
     by_year = {key: (n, s, e) for key, n, s, e in zip(keys.tolist(), count, scored, expected, strict=True)}
     rows = []
-    for at, m, s in zip(year, mean, sd, strict=True):
-        ranking = book.rankings.get(at)
-        rank = ranking.rank.get(player) if ranking else None
-        n, won, promised = by_year.get(at, (0.0, 0.0, 0.0))
-        told = (number(n), number(won), number(promised)) if n else ("", "", "")
+    for at, m, s, rank in zip(year, mean, sd, ranks, strict=True):
+        if rank is None and at not in by_year:
+            continue
+        told = map(number, by_year[at]) if at in by_year else ("", "", "")
         rows.append(row(link(f"../years/{at}.html", str(at)), str(rank or ""), skill(m, s), *told))
+    heads = ("year", "#rank", "#skill", "#games", "#points", "#expected")
     return [
-        career(one.name, axis_title(book.run.scale.unit), year, mean, sd, games),
-        compare,
-        section("Years", table("years", ("year", "#rank", "#skill", "#games", "#points", "#expected"), rows)),
+        career(book.people[player].name, axis_title(book.run.scale.unit), year, mean, sd, games),
+        section("Years", table("years", heads, rows)),
     ]
-
-
-def _tables(book: Book, player: int, side: Side) -> list[str]:
-    return [
-        section("Events", _events(book, player)),
-        section("Opponents", _opponents(book, side)),
-        section("Best wins", _best_wins(book, side)),
-    ]
-
-
-def _events(book: Book, player: int) -> str:
-    events = book.events
-    rows = []
-    for at in book.entries_of(player):
-        event = events.all[int(book.entry_event[at])]
-        end = events.entry_starts[book.entry_event[at] + 1] - events.entry_starts[book.entry_event[at]]
-        place = f"{events.rank[at]} of {end}" if end > 2 else ""
-        cells = number(events.played[at]), number(events.points[at]), number(events.expected[at])
-        rows.append(
-            row(
-                str(event.year),
-                book.event_links[book.entry_event[at]],
-                place,
-                *cells,
-                points(events.performance[at]),
-            )
-        )
-    heads = ("year", "event", "#place", "#games", "#points", "#expected", "#performance")
-    return table("events", heads, rows) if rows else ""
 
 
 def _opponents(book: Book, side: Side) -> str:
@@ -174,28 +141,51 @@ def _best_wins(book: Book, side: Side) -> str:
     rows = [
         row(
             dates[side.games[at]], "W" if side.is_white[at] else "B", book.links[side.opponent[at]],
-            chance(side.win[at]), book.event_of(int(events[side.games[at]])),
+            chance(side.win[at]), book.event_names[events[side.games[at]]],
         )
         for at in best
     ]  # fmt: skip
     return table("best wins", ("date", "colour", "opponent", "#chance to win", "event"), rows) if rows else ""
 
 
-def _game_rows(book: Book, side: Side) -> Iterator[str]:
-    """Every game, by date. The event is left out where it is that of the game before; the table of events links it."""
-    dates, links = book.played.dates, book.links
-    named = book.event_links if len(side.games) <= _FEW else book.event_names
-    events = book.events.of_game[side.games]
-    new = np.ones(len(events), np.bool_)
-    new[1:] = events[1:] != events[:-1]
-    new[_FIRST_GAMES::ROWS_A_PAGE] = True  # where pages begin
-    told = [named[event] if event >= 0 else "–" for event in events.tolist()]
-    columns = (side.games, side.is_white, side.opponent, side.outcome, side.expected, side.weight, new)
-    for (game, is_white, opponent, outcome, expected, weight, first), event in zip(
-        zip(*(column.tolist() for column in columns), strict=True), told, strict=True
+def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
+    """Lines of every event and of the games there, by date of the first; games of none stand by year.
+
+    An event: year, name, place, games, points, expected and performance. A game: date without that year, colour,
+    opponent, result and expected.
+    """
+    dates, fields = book.played.dates, book.fields
+    entry = {int(book.entry_event[at]): at for at in book.entries_of(player)}
+    event = book.events.of_game[side.games]
+    group = np.where(event >= 0, event, -1 - side.year)
+    _, first, place = np.unique(group, return_index=True, return_inverse=True)
+    last = None
+    columns = (
+        side.games,
+        side.is_white,
+        side.opponent,
+        side.outcome,
+        side.expected,
+        side.weight,
+        group,
+        side.year,
+    )
+    order = np.argsort(first[place], kind="stable")
+    for game, is_white, opponent, outcome, expected, weight, at, year in zip(
+        *(column[order].tolist() for column in columns), strict=True
     ):
+        if at != last:
+            above = f"{year}\t{book.event_fields[at] if at >= 0 else ''}"
+            yield "", f"{above}\t{_entry(book, entry[at])}" if at >= 0 else above
+            last = at
         times = "" if weight == 1 else f" × {weight:.10g}"
-        yield (
-            f"<tr><td>{dates[game]}<td>{'W' if is_white else 'B'}<td>{links[opponent]}<td>{result(outcome)}{times}"
-            f"<td>{expected:.2f}{'<td>' + event if first else ''}"
-        )
+        told = within(dates[game], year), "W" if is_white else "B", fields[opponent], result(outcome) + times
+        yield above, "\t".join([*told, promised(expected)])
+
+
+def _entry(book: Book, at: int) -> str:
+    events = book.events
+    start, end = events.entry_starts[book.entry_event[at] :][:2].tolist()
+    place = f"{events.rank[at]} of {end - start}" if end - start > 2 else ""
+    cells = number(events.played[at]), number(events.points[at]), number(events.expected[at])
+    return "\t".join([place, *cells, points(events.performance[at])])

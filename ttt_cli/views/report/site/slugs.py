@@ -35,5 +35,10 @@ def slugs(names: Sequence[str]) -> list[str]:
     ]
 
 
+def follows(slug: str, folded: str) -> bool:
+    """Whether a slug follows from the folded name alone, as the scripts of a site work it out."""
+    return folded.isascii() and folded.replace(" ", "-") == slug
+
+
 def _digest(name: str, size: int) -> str:
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()

@@ -1,0 +1,2 @@
+"use strict";
+const UP = document.currentScript.getAttribute("src").replace("site.js", "");

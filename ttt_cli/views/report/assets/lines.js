@@ -1,0 +1,86 @@
+const EVENT_HEADS = ["year", "event", "#place", "#games", "#points", "#expected", "#performance"];
+const GAME_HEADS = ["date", "colour", "opponent", "#result", "#expected", "event"];
+const ROUND_HEADS = ["round", "date", "white", "black", "#result", "#expected"];
+const FEW = 3; // games whose events need no table
+
+/** The fields of every line; a field is a text or an element. */
+function fieldsOf(block) {
+  block.normalize();
+  const rows = [[""]];
+  for (const node of block.childNodes) {
+    const row = rows.at(-1);
+    if (node.nodeType !== Node.TEXT_NODE) row[row.length - 1] = node;
+    else node.data.split("\n").forEach((line, i) => {
+      const [start, ...further] = line.split("\t");
+      if (i) rows.push([start]);
+      else if (start) row[row.length - 1] = start;
+      rows.at(-1).push(...further);
+    });
+  }
+  return rows;
+}
+
+const slugOf = (text) => fold(text).replaceAll(" ", "-");
+
+/** A plain name leads to the address that follows from it. */
+const linked = (folder, field, text = field) =>
+  (typeof field === "string" ? element("a", { href: `${UP}${folder}/${slugOf(text)}.html` }, field) : field.cloneNode(true));
+const personOf = (field) => linked("players", field);
+const eventOf = (field, year) => (field ? linked("events", field, `${year} ${field}`) : "–");
+const dateOf = (date, year) => (/^\d{4}/.test(date) ? date : date ? `${year}-${date}` : year);
+
+const chanceOf = (text) => (text.startsWith(".") ? `0${text}` : text);
+
+function sortable(id, heads, rows) {
+  const line = (tag, cells) => element("tr", {}, ...cells.map((cell) => element(tag, {}, cell)));
+  const kinds = heads.map((head, at) => (head.startsWith("#") ? `r${at + 1}` : "")).filter(Boolean);
+  return element("div", { class: "scroll" }, element("table", { id: `${id}-table`, class: kinds.join(" ") },
+    element("thead", {}, line("th", heads.map((head) => head.replace("#", "")))),
+    element("tbody", {}, ...rows.map((row) => line("td", row)))));
+}
+
+/** The events and games of a player, as two tables; the lines of an event stand above those of its games. */
+function startRecord(block) {
+  const [events, games] = [[], []];
+  let year = "", event = "";
+  for (const row of fieldsOf(block)) {
+    if (row.length !== 5) {
+      [year, event] = row;
+      if (row.length > 2) events.push(row);
+      continue;
+    }
+    const [date, colour, opponent, result, expected] = row;
+    games.push([dateOf(date, year), colour, personOf(opponent), result, chanceOf(expected), eventOf(event, year)]);
+  }
+  if (games.length > FEW && events.length) {
+    const link = ([at, name, ...rest]) => [element("a", { href: `${UP}years/${at}.html` }, at), eventOf(name, at), ...rest];
+    byId("games").before(element("h2", { id: "events" }, "Events"), sortable("events", EVENT_HEADS, events.map(link)));
+  }
+  games.sort(([a], [b]) => (a < b ? -1 : a > b));
+  block.replaceWith(sortable("games", GAME_HEADS, games));
+}
+
+/** The games of an event. */
+function startRounds(block) {
+  const year = block.dataset.year;
+  const rows = fieldsOf(block).map(([round, date, white, black, result, expected]) =>
+    [round, dateOf(date, year), personOf(white), personOf(black), result, chanceOf(expected)]);
+  block.replaceWith(sortable("games", ROUND_HEADS, rows));
+}
+
+/** Players are compared by a script, so that the way there is its own. */
+function startComparing(facts) {
+  const slug = location.pathname.split("/").at(-1).replace(/\.html$/, "");
+  facts.after(element("p", { class: "turn" }, element("a", { href: `${UP}compare.html#p=${slug}` }, "compare with others")));
+}
+
+for (const [kind, start] of [["record", startRecord], ["rounds", startRounds]]) {
+  const block = byId(kind);
+  if (block) start(block);
+}
+if (/\/players\/[^/]*$/.test(location.pathname)) document.querySelectorAll(".facts").forEach(startComparing);
+
+if (UP) {
+  document.querySelector("header nav").append(...["Players", "Years", "Events", "Compare"]
+    .map((name) => element("a", { href: `${UP}${name.toLowerCase()}.html` }, name)));
+}
