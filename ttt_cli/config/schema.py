@@ -5,8 +5,17 @@ The keys of a model belong to the model (`systems/<name>.py`); here they are car
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 
+from ttt_cli.cluster.client import check_place
 from ttt_cli.config.document import Section
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.formats import FORMATS
@@ -101,6 +110,11 @@ class SolverConfig(Section):
         "independent, as in the paper; auto: joint where that takes seconds",
     )
     accelerate: bool = Field(default=True, description="mix sweeps to reach the fixed point sooner")
+    cluster: Annotated[str, AfterValidator(check_place)] | None = Field(
+        default=None,
+        description="where to work: local:N, the address of a Dask scheduler or its file; null: $TTT_CLUSTER, "
+        "else this machine. A run does not keep it",
+    )
 
 
 class ModelConfig(BaseModel):

@@ -76,7 +76,7 @@ class RunMeta:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str]]) -> RunMeta:
-        """The inverse of `to_rows`; unknown keys are left alone.
+        """The inverse of `to_rows`; unknown keys are left alone, and where to work is not for a file to say.
 
         Raises RunError when one is missing that has no default, or is not what it should be.
         """
@@ -86,6 +86,8 @@ class RunMeta:
             raise RunError(f"the run lacks {', '.join(missing)}", hint="fit it again")
         values = {f.name: _read(f.name, str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
         meta = cls(**values)
+        if isinstance(solver := meta.config.get("solver"), dict):
+            solver.pop("cluster", None)
         if meta.period not in LABELS or meta.players < 0 or not 0 < meta.elo_unit < math.inf:
             raise _strange("period, players or elo_unit")
         try:

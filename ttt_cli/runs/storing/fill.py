@@ -70,7 +70,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         model=fit.model,
         kind=fit.kind,
         period=timeline.period,
-        config=config.model_dump(mode="json"),
+        config=config.model_dump(mode="json", exclude={"solver": {"cluster"}}),
         params=fit.params,
         log_evidence=float(fit.log_evidence),
         leave_one_out=float(fit.leave_one_out),
