@@ -13,6 +13,7 @@ from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
 
 Vector = Array
+Precondition = Callable[[float, float], tuple[float, float]]
 AddCouplings = Callable[[int, int, Vector, Vector], float]
 
 DELAY: Final = 4  # steps over which the part of the whole is estimated
@@ -20,6 +21,47 @@ STEPS: Final = 10_000  # at most
 CROWDED: Final = 1 << 14  # variables in a period: of more, games find z and A z sooner side by side
 LOST: Final = 1e-8  # of a sum: what rounding may have eaten
 GROWN: Final = 1e4  # times its least is what r^T z grows to where it is but rounding
+
+
+def conjugate_gradients(
+    precondition: Precondition, least: float, widest: float, tol: float, relative: float
+) -> tuple[float, float, float]:
+    """Step towards the solution of A x = b from 0.
+
+    `precondition(beta, alpha)` goes `alpha` along the direction z + `beta` p, for the residual r left finds z = M^-1 r
+    and A z, and returns r^T z and z^T (A - M) z. No eigenvalue of M^-1 A is below `least`, no root of an entry of the
+    diagonal of A^-1 above `widest`.
+
+    Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the solution.
+    Returns the bound, points, with beta and alpha of the step still to be gone: |e_i| <= sqrt(e^T A e)
+    sqrt((A^-1)_ii), the first root bounded by the Gauss-Radau rule (Meurant and Tichy 2013); the part of the whole is
+    estimated from the last few steps (Hestenes and Stiefel 1952). One pass over memory does a step: the curvature along
+    it follows from that of the step before (Chronopoulos and Gear 1989).
+    """
+    recent: deque[float] = deque(maxlen=DELAY)
+    energy, before, bound, curvature, beta, alpha = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
+    lowest, radau = math.inf, 1.0 / least  # `radau` times `rz`: no less than e^T A e
+    for _ in range(STEPS):
+        rz, apart = precondition(beta, alpha)
+        if rz <= 0.0:
+            return 0.0, 0.0, 0.0
+        lowest = min(lowest, rz)
+        beta, further = rz / before, radau - alpha
+        if before < math.inf:
+            radau = further / (least * further + beta) if further > 0.0 else 1.0 / least
+        bound = widest * math.sqrt(radau * rz)
+        curvature = rz + apart - beta * beta * curvature
+        if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: restart
+            beta, curvature, radau = 0.0, rz + apart, 1.0 / least
+        if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
+            alpha = 0.0
+            break
+        before, alpha = rz, rz / curvature
+        recent.append(alpha * rz)
+        energy += alpha * rz
+        if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
+            break
+    return bound, beta, alpha
 
 
 class JointSolver:
@@ -58,37 +100,12 @@ class JointSolver:
         `add_couplings(begin, end, x, out)` adds (L - diag(L)) x of some games to out, and returns the product of x and
         what was added. `diagonal` and `residual` are used up.
 
-        Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the
-        correction. Returns the bound, points: |e_i| <= sqrt(e^T A e) sqrt((A^-1)_ii), the second root at most `widest`,
-        the first bounded by the Gauss-Radau rule (Meurant and Tichy 2013); the part of the whole is estimated from the
-        last few steps (Hestenes and Stiefel 1952). One pass over memory does a step: the curvature along it follows
-        from that of the step before (Chronopoulos and Gear 1989).
+        Stops, and returns a bound on the error, points, as `conjugate_gradients`.
         """
         self.correction.fill(0.0)
-        least = self._least
-        recent: deque[float] = deque(maxlen=DELAY)
-        energy, before, bound, curvature, beta, alpha = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0
-        lowest, radau = math.inf, 1.0 / least  # `radau` times `rz`: no less than e^T A e
-        for _ in range(STEPS):
-            rz, apart = self._precondition(add_couplings, beta, alpha)
-            if rz <= 0.0:
-                return 0.0
-            lowest = min(lowest, rz)
-            beta, further = rz / before, radau - alpha
-            if before < math.inf:
-                radau = further / (least * further + beta) if further > 0.0 else 1.0 / least
-            bound = self.widest * math.sqrt(radau * rz)
-            curvature = rz + apart - beta * beta * curvature
-            if curvature < LOST * (rz + apart):  # nothing but rounding is left of it: restart
-                beta, curvature, radau = 0.0, rz + apart, 1.0 / least
-            if curvature <= 0.0 or rz > GROWN * lowest:  # the residual itself is rounding
-                alpha = 0.0
-                break
-            before, alpha = rz, rz / curvature
-            recent.append(alpha * rz)
-            energy += alpha * rz
-            if len(recent) == DELAY and (bound < tol or math.fsum(recent) < relative**2 * energy):
-                break
+        bound, beta, alpha = conjugate_gradients(
+            partial(self._precondition, add_couplings), self._least, self.widest, tol, relative
+        )
         self.filters.run(partial(self._finish, beta, alpha))
         if not math.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):

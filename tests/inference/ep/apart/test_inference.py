@@ -1,0 +1,125 @@
+"""A fit over slices that are held apart: the fixed point, the evidence and the steps of a whole timeline."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.apart import sliced
+from tests.support.builders import EXACT, make_games
+from tests.support.strategies import game_rows
+from ttt_cli.inference.ep.joint_means import JointSolver
+from ttt_cli.inference.solver import iterate
+from ttt_cli.systems import ttt
+from ttt_cli.timeline import build_timeline
+
+CAREER = {"growth": 310.0, "early": 2.8, "decline": 11.0}
+seeds = st.integers(0, 2**32 - 1)
+
+
+def history(seed, players=9, years=14, games=70):
+    """Random games; of all players but two each plays in some of the years only, one of them once."""
+    rng = np.random.default_rng(seed)
+    here = rng.random((years, players)) < 0.5
+    here[:, :2] = True
+    here[:, -1] = np.arange(years) == rng.integers(years)
+    rows = []
+    for year in rng.integers(0, years, games):
+        i, j = rng.choice(np.flatnonzero(here[year]), 2, replace=False)
+        rows.append((1900 + int(year), f"p{i}", f"p{j}", int(rng.integers(3))))
+    rows += [(1900 + year, "p0", "p1", 1) for year in range(years)]
+    return build_timeline(make_games(rows))
+
+
+def agree(timeline, params, cuts, solver=EXACT):
+    """A fit in these slices and the whole one are the same; returns both."""
+    whole = ttt.fit(timeline, params, solver)
+    apart = sliced(timeline, params, cuts)
+    status, _ = iterate(apart.sweep, solver, None)
+    assert status.converged
+    mean, sd, covariance = apart.beliefs()
+    chain, later = whole.chains["skill"], timeline.previous >= 0
+    assert mean + params.prior_mean == pytest.approx(chain.mean, abs=1e-8)
+    assert sd == pytest.approx(chain.sd, abs=1e-8)
+    assert covariance[later] == pytest.approx(chain.covariance[later], abs=1e-6, rel=1e-9)
+    assert apart.log_evidence() == pytest.approx((whole.log_evidence, whole.leave_one_out), abs=1e-9)
+    return whole, apart
+
+
+@settings(max_examples=25)
+@given(
+    seeds,
+    st.sets(st.integers(1, 13)),
+    st.sampled_from([0.0, 60.0]),
+    st.sampled_from([{}, CAREER, {"white_advantage": 30.0}]),
+)
+def test_slices_come_to_what_the_whole_comes_to(seed, inner, tau, others):
+    timeline = history(seed)
+    periods = len(timeline.periods)
+    cuts = sorted({0, *(cut for cut in inner if cut < periods), periods})
+    agree(timeline, ttt.Params(tau=tau, beta=300, **others), cuts)
+
+
+@settings(max_examples=25)
+@given(game_rows(1908, "abcde", [1.0, 0.5, 3.0], [0.0, 50.0]))
+def test_every_period_may_be_a_slice(rows):
+    timeline = build_timeline(make_games(rows))
+    agree(timeline, ttt.Params(beta=300, white_advantage=20), range(len(timeline.periods) + 1))
+
+
+def test_plain_sweeps_come_to_the_same():
+    agree(
+        history(1),
+        ttt.Params(beta=300),
+        [0, 4, 5, 9, 14],
+        EXACT.model_copy(update={"accelerate": False}),
+    )
+
+
+@pytest.mark.parametrize("cuts", [[0, 14], [0, 7, 14], range(15)])
+def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts):
+    """Borders are coupled exactly: conjugate gradients do not see them."""
+    taken = []
+    precondition = JointSolver._precondition
+
+    def counted(self, *arguments):
+        taken.append(1)
+        return precondition(self, *arguments)
+
+    monkeypatch.setattr(JointSolver, "_precondition", counted)
+    timeline, params = history(7, players=30, games=300), ttt.Params(beta=300)
+    whole = ttt.fit(timeline, params, EXACT)
+    apart = sliced(timeline, params, list(cuts))
+    status, _ = iterate(apart.sweep, EXACT, None)
+    assert apart.steps / status.sweeps <= 1.2 * len(taken) / whole.status.sweeps
+
+
+def test_what_crosses_is_counted():
+    """Of one slice nothing crosses but sums; of two, messages of the players on both sides."""
+    timeline, params = history(3), ttt.Params(beta=300)
+    alone, two = (sliced(timeline, params, cuts) for cuts in ([0, 14], [0, 7, 14]))
+    before = timeline.node_period < timeline.periods[7]
+    both = np.intersect1d(timeline.node_player[before], timeline.node_player[~before])
+    assert alone.traffic == 0
+    assert two.traffic == 2 * len(both) * (8 + 4) * 8
+
+
+def test_a_guess_is_where_a_fit_begins():
+    timeline, params = history(11), ttt.Params(beta=300)
+    fitted = ttt.fit(timeline, params, EXACT)
+    apart = sliced(timeline, params, [0, 5, 14], start=fitted)
+    assert apart.warm
+    assert sliced(timeline, params, [0, 5, 14]).warm is False
+    status, _ = iterate(apart.sweep, EXACT, None, warm=True)
+    assert status.converged
+    assert apart.beliefs()[0] + params.prior_mean == pytest.approx(fitted.mean, abs=1e-7)
+
+
+def test_slices_that_are_alone_need_no_borders():
+    """Two groups of players, one after the other."""
+    rows = [(1900 + k, "a", "b", k % 3) for k in range(4)] + [(1950 + k, "c", "d", k % 3) for k in range(4)]
+    timeline = build_timeline(make_games(rows))
+    _, apart = agree(timeline, ttt.Params(), [0, 4, 8])
+    assert apart.traffic == 3 * 8 * timeline.n_nodes  # what is found in the end

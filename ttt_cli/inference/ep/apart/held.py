@@ -1,0 +1,286 @@
+"""A slice of time that is held by itself: its arrays, and what is done with them between two exchanges at its borders.
+
+Each method does what can be done with what has arrived, and returns what others need: per segment (`borders.py`) and
+a few numbers. The kernels are those of a whole timeline. Nodes are counted from 1: node 0 stands for all nodes of
+earlier slices, the one after the last for those of later ones, both outside of what kernels go through.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.arrays import Array
+from ttt_cli.inference.ep.apart.cutting import ELSEWHERE, Piece
+from ttt_cli.inference.ep.inference import REPEATS
+from ttt_cli.inference.solver import Pace, largest
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites, Way
+
+Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros, by its name
+FIRST: Final = 1  # the number of the first node
+
+
+@dataclass(frozen=True)
+class Play:
+    """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point."""
+
+    noise: float
+    margin: float
+    advantage: float
+    unit: float
+
+
+def in_memory(name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:  # noqa: ARG001
+    """Room in this process."""
+    return np.zeros(shape, dtype)
+
+
+class HeldSlice:
+    """Sites, messages and the joint means of one slice. `room` is where its arrays live.
+
+    What has arrived is by segment: from the past, then from the future, precision and precision times mean (4), or what
+    `Coupling` makes of them (2).
+    """
+
+    def __init__(self, piece: Piece, play: Play, room: Room = in_memory) -> None:
+        from ttt_cli.kernels.ep import borders, chains, joint_means, ttt, ttt_links
+
+        self._kernels, self._links, self._chain_kernels = ttt, ttt_links, chains
+        self._borders, self._joint = borders, joint_means
+        self._number, n, segments = piece.number, len(piece.mean), len(piece.first)
+        games, distinct = piece.merged.games, len(piece.merged)
+
+        def kept(name: str, values: NDArray[Any], front: int = FIRST) -> NDArray[Any]:
+            """The values, behind what stands for node 0."""
+            found = room(name, (front + len(values), *values.shape[1:]), values.dtype.type)
+            found[front:] = values
+            return found
+
+        self._chains = Chains(
+            piece.node_start + FIRST,
+            kept("previous", _numbered(piece.previous, 0)),
+            kept("following", _numbered(piece.following, FIRST + n)),
+            kept("mean", piece.mean),
+            kept("variance", piece.variance),
+        )  # fmt: skip
+        self._part = Part(0, len(piece.node_start) - 1, FIRST, FIRST + n, 0, distinct)
+        self._elimination = Way(FIRST, FIRST + n, False, self._chains.previous, self._chains.following)
+        self._substitution = Way(FIRST, FIRST + n, True, self._chains.following, self._chains.previous)
+        self._chain, self._widest = kept("player", piece.segment), kept("widest", piece.widest)
+        bordering = np.where(piece.segment < segments, piece.segment, -1)
+        self._segment = kept("segment", bordering.astype(np.int32))
+        self._first, self._last = piece.first + FIRST, piece.last + FIRST
+        self._past = piece.previous[piece.first] == ELSEWHERE
+        self._future = piece.following[piece.last] == ELSEWHERE
+        self._games = Games(
+            games.start.copy(),
+            kept("first", games.first + np.int32(FIRST), 0),
+            kept("second", games.second + np.int32(FIRST), 0),
+            kept("code", games.code, 0),
+            kept("weight", games.weight, 0),
+        )
+        margin = room("margin", (distinct,), np.float64)
+        margin[:] = play.margin
+        self._rule = Rule(play.noise, margin, play.margin, play.advantage, play.unit * piece.merged.handicap)
+        self.sites = Sites(
+            room("message", (distinct, 4), np.float64),
+            room("link", (distinct, 2), np.float64),
+            np.zeros((0, 2)),
+        )
+        self._coupling = room("coupling", (distinct,), np.float64)
+        nodes = FIRST + n
+
+        def vector(name: str) -> Array:
+            return room(name, (nodes,), np.float64)
+
+        self._messages = Messages(
+            *(room(name, (nodes, 2), np.float64) for name in ("forward", "backward", "marginal"))
+        )
+        self._means = vector("means")
+        self._residual, self._correction = vector("residual"), vector("correction")
+        self._scale, self._gain, self._gain_away = vector("scale"), vector("gain"), vector("gain away")
+        self._p, self._ap, self._z, self._az = vector("p"), vector("ap"), vector("z"), vector("az")
+        self._from_first, self._from_last = vector("from first"), vector("from last")
+        self._beliefs = room("beliefs", (nodes, 2), np.float64)
+        self._moves = room("moves", (nodes, 2), np.float32)
+        self._chain_sums = room("chain sums", (int(piece.segment.max(initial=-1)) + 1,), np.float64)
+        if piece.guess is not None:
+            self._messages.marginal[FIRST:] = piece.guess
+            self._guess()
+
+    def _guess(self) -> None:
+        """Give every game the sites that it would have if its players were as is believed (`Inference`)."""
+        following = np.full_like(self._chains.following, -1)
+        self._kernels.sweep(
+            self._part, True, 0, self._chains._replace(following=following),
+            self._games._replace(weight=np.zeros_like(self._games.weight)), self._rule, self._messages, self.sites,
+        )  # fmt: skip
+
+    def begin(self) -> tuple[bool, Array]:
+        """Whether there are sites to begin with; what the sites make of messages, to `smooth` with."""
+        return bool(self.sites.message.any()), self._gathered()
+
+    def half(self, pace: Pace) -> Array:
+        """The first half of a sweep; returns what the ends of segments say."""
+        self._chain_kernels.believe(FIRST, self._part.node_end, self._messages.marginal, self._beliefs)
+        self._sweep(0, pace)
+        forward, backward, marginal = self._messages
+        first, last = self._first, self._last
+        return np.hstack([marginal[first] - forward[first], marginal[last] - backward[last]])
+
+    def other_half(self, arrived: Array, pace: Pace) -> tuple[int, Array]:
+        """The second half; returns how many sites could not be updated, and as `begin`."""
+        _, _, marginal = self._messages
+        for message, nodes, crosses, new in self._ends(arrived):
+            marginal[nodes[crosses]] += new - message[nodes[crosses]]
+            message[nodes[crosses]] = new
+        return self._sweep(1, pace), self._gathered()
+
+    def _sweep(self, turn: int, pace: Pace) -> int:
+        """One pass; neighbouring slices are turned against each other."""
+        back = (turn + self._number) % 2 == 1
+        repeats = REPEATS if pace is Pace.FAST else 0
+        return int(
+            self._kernels.sweep(
+                self._part, back, repeats, self._chains, self._games, self._rule, self._messages, self.sites
+            )
+        )
+
+    def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], NDArray[Any], Array]]:
+        """(messages, nodes, which of these have a neighbour elsewhere, what arrived there) for past and future."""
+        forward, backward, _ = self._messages
+        return [
+            (forward, self._first, self._past, arrived[self._past, :2]),
+            (backward, self._last, self._future, arrived[self._future, 2:]),
+        ]
+
+    def _gathered(self) -> Array:
+        marginal = self._messages.marginal
+        self._kernels.gather(self._part, self._games, marginal, self.sites)
+        return self._summary(marginal[:, 0], marginal[:, 1])
+
+    def _summary(self, precision: Array, weighted: Array) -> Array:
+        maps = np.empty((len(self._first), 8))
+        self._borders.summarise(
+            FIRST, self._part.node_end, self._segment, self._chains, precision, weighted, maps
+        )
+        return maps
+
+    def smooth(self, arrived: Array) -> None:
+        """All messages along the chains, exactly; what arrives counts as sites until all is told."""
+        forward, backward, marginal = self._messages
+        for _, nodes, crosses, new in self._ends(arrived):
+            marginal[nodes[crosses]] += new
+        self._chain_kernels.eliminate(self._elimination, self._chains, forward, marginal)
+        self._chain_kernels.substitute(self._substitution, self._chains, forward, backward, marginal)
+        for message, nodes, crosses, new in self._ends(arrived):
+            message[nodes[crosses]] = new
+
+    def linearise(self, arrived: Array) -> tuple[float, Array, float, Array]:
+        """Smooth and prepare for the joint means.
+
+        Returns the largest move since the sweep began, what the factors make of messages, and sums of diag(L) times
+        the variance before games: the largest over a chain, and those of segments.
+        """
+        self.smooth(arrived)
+        marginal, end, diagonal = self._messages.marginal, self._part.node_end, self._ap
+        moved = float(self._chain_kernels.largest_move(FIRST, end, marginal, self._beliefs))
+        self._links.residual(
+            self._part, self._games, self.sites, self._messages, self._means, self._coupling, diagonal,
+            self._residual,
+        )  # fmt: skip
+        self._chain_sums[:] = 0.0
+        inside = (of[FIRST:] for of in (self._chain, diagonal, self._widest))
+        most = float(self._joint.largest_sum(*inside, self._chain_sums))
+        sums = self._chain_sums[: len(self._first)].copy()
+        return moved, self._summary(diagonal, diagonal), most, sums
+
+    def factor(self, precision: Array) -> None:
+        """Factor the chains, given the precisions that arrive."""
+        diagonal, filtered = self._ap, self._p
+        np.add.at(diagonal, self._first, precision[:, 0])
+        np.add.at(diagonal, self._last, precision[:, 1])
+        self._joint.factor(
+            self._elimination, self._chains, diagonal, filtered, self._scale, self._gain, self._gain_away
+        )
+        residual = self._residual
+        for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
+            column[:] = 0.0
+            column[nodes] = 1.0
+            self._residual = column
+            self._by_chains(0.0, 0.0)
+            column[:] = self._z
+        self._residual = residual
+        self._correction[:] = 0.0
+
+    def descend(self, beta: float, alpha: float) -> Array:
+        """Go `alpha` along the next direction and solve for the chains as if nothing arrived; returns what leaves."""
+        self._by_chains(beta, alpha)
+        first, last, z = self._first, self._last, self._z
+        return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
+
+    def _by_chains(self, beta: float, alpha: float) -> None:
+        self._joint.eliminate(
+            *self._elimination[:4], self._gain, beta, alpha, self._z, self._az, self._p, self._ap,
+            self._correction, self._residual,
+        )  # fmt: skip
+        self._joint.substitute(*self._substitution[:4], self._gain_away, self._scale, self._z, self._az)
+
+    def ascend(self, arrived: Array) -> tuple[float, float]:
+        """z = M^-1 r with what arrived, and A z; returns r^T z and z^T (A - M) z."""
+        rz = self._borders.answer(
+            FIRST, self._part.node_end, self._segment, self._from_first, self._from_last,
+            np.ascontiguousarray(arrived), self._z, self._az,
+        )  # fmt: skip
+        games = self._games
+        apart = self._links.add_couplings(
+            0, self._part.game_end, games.first, games.second, games.weight, self.sites.link, self._coupling,
+            self._z, self._az,
+        )  # fmt: skip
+        return float(rz), float(apart)
+
+    def finish(self, beta: float, alpha: float, move: bool) -> tuple[float, Array]:
+        """The last step to the joint means; `move` there. Returns the largest correction, and as `begin` if moved."""
+        end, correction = self._part.node_end, self._correction
+        self._joint.finish(FIRST, end, beta, alpha, self._z, self._p, correction)
+        if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
+            for vector in (self._z, self._az, self._p, self._ap):
+                vector[:] = 0.0
+        if not move:
+            return largest(correction[FIRST:]), np.empty((0, 8))
+        self._means[FIRST:] += correction[FIRST:]
+        self._links.spread(0, self._part.game_end, self._games, self.sites, self._means)
+        return largest(correction[FIRST:]), self._gathered()
+
+    def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
+        """Smooth if anything moved; the largest move of the sweep, and what the slowest has to go (`Moves`)."""
+        if arrived is not None:
+            self.smooth(arrived)
+        moved, ahead = self._chain_kernels.moves_to_come(
+            FIRST, self._part.node_end, self._messages.marginal, self._beliefs, self._moves, least, decay
+        )
+        return float(moved), float(ahead)
+
+    def log_evidence(self) -> tuple[float, float]:
+        """The shares of log Z, and of the log probability of all games without their own sites."""
+        total, predicted = self._kernels.evidence(
+            self._part, self._games, self._rule, self._messages.marginal, self.sites
+        )
+        inside = Messages(*(rows[FIRST:] for rows in self._messages))
+        return float(total + self._chain_kernels.chain_evidence(inside)), float(predicted)
+
+    def beliefs(self) -> Array:
+        """Mean, sd, and covariance with the player's node before, (3, nodes), means from the origin."""
+        mean, sd, covariance = found = np.empty((3, self._part.node_end - FIRST))
+        self._chain_kernels.smoothed(FIRST, self._chains, self._messages, mean, sd, covariance)
+        crossing = self._first[self._past]
+        kept = 1.0 - self._chains.variance[crossing] * self._messages.forward[crossing, 0]
+        covariance[crossing - FIRST] = kept * sd[crossing - FIRST] ** 2
+        return found
+
+
+def _numbered(links: NDArray[Any], outside: int) -> NDArray[Any]:
+    """Neighbours as kernels take them."""
+    return np.where(links == ELSEWHERE, outside, np.where(links < 0, -1, links + FIRST)).astype(np.int32)

@@ -1,0 +1,116 @@
+"""Expectation propagation over slices of time that are held apart (`held.py`), wherever that is.
+
+The same steps as over a whole timeline (`ep/inference.py`), which exchanges messages between threads where this passes
+them on itself. Smoothing and the joint means are exact over all slices: every slice says what the segments of players
+make of messages, these are passed along the players' chains from slice to slice, and each slice goes on by itself. So
+conjugate gradients take the steps that they take over a whole timeline.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from ttt_cli.arrays import Array
+from ttt_cli.inference.ep.apart.borders import Borders, Coupling
+from ttt_cli.inference.ep.inference import ROUNDING
+from ttt_cli.inference.ep.joint_means import conjugate_gradients
+from ttt_cli.inference.ep.slices import DECAY, SMALL
+from ttt_cli.inference.solver import Pace, Sweep
+
+TOL: Final = 1e-3  # points: of the joint means
+RELATIVE: Final = 1e-2  # or to their corrections
+
+
+class Holder(Protocol):
+    """Where slices are."""
+
+    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Have all slices do what this method of `HeldSlice` does with these arguments; their results in order."""
+
+
+class SlicedInference:
+    """Sweeps over slices; what they hold stays there. `widest` as in `JointSolver`.
+
+    `traffic` is how many bytes of arrays have crossed, `steps` how many steps conjugate gradients have gone.
+    """
+
+    def __init__(self, holder: Holder, borders: Borders, widest: float) -> None:
+        self._holder, self._borders, self._widest = holder, borders, widest
+        self._last = self._decay = 0.0
+        self.traffic = self.steps = 0
+        warm, maps = self._all("begin")
+        self.warm = any(warm)
+        self._each("smooth", self._smoothed(maps))
+
+    def _all(self, name: str, *common: Any) -> list[Any]:
+        return self._ask(name, [common] * (len(self._borders.start) - 1))
+
+    def _each(self, name: str, arrays: Array, *common: Any) -> list[Any]:
+        return self._ask(name, [(array, *common) for array in self._borders.split(arrays)])
+
+    def _ask(self, name: str, each: list[tuple[Any, ...]]) -> list[Any]:
+        """What slices return, by column: the results of one after the other."""
+        found = self._holder.ask(name, each)
+        self.traffic += sum(_size(of) for of in (*each, *found))
+        return list(zip(*found, strict=True)) if isinstance(found[0], tuple) else found
+
+    def _smoothed(self, maps: Sequence[Array]) -> Array:
+        return self._borders.smoothed(np.concatenate(maps))
+
+    def sweep(self, pace: Pace) -> Sweep:
+        """Every slice forward and backward; then the joint means if asked for."""
+        said = np.concatenate(self._all("half", pace))
+        skipped, maps = self._each("other_half", self._borders.exchanged(said), pace)
+        moves, maps, most, sums = self._each("linearise", self._smoothed(maps))
+        left, maps = self._joint_means(
+            Coupling(self._borders, np.concatenate(maps)), self._least(most, sums), pace is not Pace.PLAIN
+        )
+        limits = SMALL * self._last, self._decay
+        ends = self._each("end", self._smoothed(maps), *limits) if maps else self._all("end", None, *limits)
+        moved, ahead = map(max, ends)
+        self._decay = 0.0 if self._last == 0.0 else DECAY
+        self._last = moved
+        change = max(*moves, moved)
+        return Sweep(change if change > ROUNDING * self._widest else 0.0, left, sum(skipped), ahead)
+
+    def _least(self, most: Sequence[float], sums: Sequence[Array]) -> float:
+        """No eigenvalue of M^-1 A is below this (`JointSolver`)."""
+        crossing = self._borders.sums(np.concatenate(sums))
+        return 1.0 / (1.0 + max(*most, float(crossing.max(initial=0.0))))
+
+    def _joint_means(
+        self, coupling: Coupling, least: float, move: bool
+    ) -> tuple[float, Sequence[Array] | None]:
+        """Solve for the joint means and `move` there.
+
+        Returns a bound on the distance left, points, and what sites make of messages if moved.
+        """
+        self._each("factor", coupling.precision)
+
+        def precondition(beta: float, alpha: float) -> tuple[float, float]:
+            self.steps += 1
+            said = np.concatenate(self._all("descend", beta, alpha))
+            rz, apart = self._each("ascend", coupling.arrived(said))
+            return math.fsum(rz), math.fsum(apart)
+
+        unsolved, beta, alpha = conjugate_gradients(precondition, least, self._widest, TOL, RELATIVE)
+        corrections, maps = self._all("finish", beta, alpha, move)
+        return (unsolved, maps) if move else (unsolved + max(corrections), None)
+
+    def log_evidence(self) -> tuple[float, float]:
+        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
+        total, predicted = map(math.fsum, self._all("log_evidence"))
+        return total, predicted
+
+    def beliefs(self) -> Array:
+        """Mean from the origin, sd, and covariance with the node before, (3, nodes), of all nodes."""
+        return np.concatenate(self._all("beliefs"), axis=1)
+
+
+def _size(values: Any) -> int:
+    """Bytes of arrays."""
+    if isinstance(values, np.ndarray):
+        return values.nbytes
+    return sum(map(_size, values)) if isinstance(values, tuple) else 0
