@@ -162,7 +162,7 @@ def test_fits_that_do_not_converge_are_told_by_the_exit_code(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Missing argument 'CONFIG...'"),
+        ([], "CONFIG... is missing"),
         (["ttt", "--evaluations", "20"], "go with --tune"),
         (["ttt", "--tuned-to", "x"], "go with --tune"),
         (["ttt", "--games", "x.csv", "-r", "a.ttt"], "not from both"),

@@ -83,7 +83,7 @@ def test_a_file_of_the_run_is_refused(here: Path, capsys: pytest.CaptureFixture[
     ("args", "code", "said"),
     [
         (["none.ttt", "new.csv"], 2, "no such run"),
-        (["a.ttt"], 2, "Missing argument"),
+        (["a.ttt"], 2, "FILE... is missing"),
         (["a.ttt", "missing.pgn"], 3, "missing.pgn"),
         (["a.ttt", "new.csv", "-o", "new.csv"], 2, "not a run"),
         (["a.ttt", "new.csv", "-o", "-"], 2, "cannot be streamed"),

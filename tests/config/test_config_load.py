@@ -99,7 +99,7 @@ def test_overrides_keep_equal_signs_in_values() -> None:
 def test_overrides_need_key_and_value(override: str) -> None:
     error = failure(None, override)
     assert error.where == f"-s {override}"
-    assert error.hint == "for instance -s model.beta=600"
+    assert error.hint == "for instance -s model.beta=600, without blanks"
 
 
 needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

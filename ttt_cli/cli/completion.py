@@ -14,7 +14,7 @@ INSTALL = {
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(list(INSTALL)))
+@click.argument("shell", metavar="SHELL", type=click.Choice(list(INSTALL)))
 @verbosity_options
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:

@@ -8,7 +8,7 @@ TABLES = ("skills", "players", "games", "evidence")
 
 
 @click.command("export")
-@click.argument("table", type=click.Choice(TABLES))
+@click.argument("table", metavar="TABLE", type=click.Choice(TABLES))
 @asking_options
 def command(asked: Asked, table: str) -> None:
     """The run's TABLE: skills, players, games or evidence.

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
+from ttt_cli.cli.examples import epilog
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.signals import exit_code, unwinding
@@ -58,6 +59,8 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"ttt_cli.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
+        for path, one in ((cmd_name, command), *_below(cmd_name, command)):
+            one.epilog = epilog(path)
         return command
 
     def resolve_command(
@@ -91,6 +94,12 @@ class LazyGroup(click.Group):
             give_up(sys.stdout)  # for the flush at exit
             ctx.exit(BROKEN_PIPE)
         return result
+
+
+def _below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """The commands below one, by what is typed."""
+    for name, below in command.commands.items() if isinstance(command, click.Group) else ():
+        yield f"{path} {name}", below
 
 
 @click.group(
@@ -158,38 +167,13 @@ def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         say(error.format_message(), level=QUIET)
         return error.exit_code
-    path = "ttt"
+    from ttt_cli.cli.usage import complaint, hint
+
+    path = f"ttt {args[0]}" if args and args[0] in COMMANDS else "ttt"
     if isinstance(error, click.UsageError) and error.ctx is not None:
         path = error.ctx.command_path
-    hint = f"`{path} --help` tells more"
-    if isinstance(error, click.NoSuchOption) and (settings := _settings_meant(error.option_name, args)):
-        hint = f"keys of a config are set with {' or '.join(settings)}"
-    _report(f"{path}: {error.format_message()}", hint)
+    _report(f"{path}: {complaint(error)}", hint(error, path, args, [*COMMANDS]))
     return error.exit_code
-
-
-def _settings_meant(option: str, args: Sequence[str]) -> list[str]:
-    """How the keys of a config are set that somebody means by an option that there is not."""
-    from ttt_cli.config.document import Section
-    from ttt_cli.config.schema import DataConfig, SolverConfig
-    from ttt_cli.systems import registry
-
-    name = option.strip("-").replace("-", "_")
-    models = [registry.load(system).Params for system in registry.MODULES]
-    sections: dict[str, list[type[Section]]] = {
-        "data": [DataConfig],
-        "solver": [SolverConfig],
-        "model": [*models],
-    }
-    after = next((args[i + 1 :] for i, arg in enumerate(args) if arg == option), [])
-    given = next(
-        (arg.partition("=")[2] for arg in args if arg.startswith(f"{option}=")), *after[:1] or ["..."]
-    )
-    return [
-        f"-s {section}.{name}={given}"
-        for section, schemas in sections.items()
-        if any(name in schema.model_fields for schema in schemas)
-    ]
 
 
 def _report_unexpected(error: Exception) -> int:

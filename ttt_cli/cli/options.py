@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
-from ttt_cli.cli.terminal.console import FORMATS, QUIET, VERBOSE, emit, is_titled, report_run, say, voice
+from ttt_cli.cli.terminal.console import (
+    FORMATS,
+    QUIET,
+    VERBOSE,
+    check_place,
+    default_format,
+    emit,
+    is_titled,
+    report_run,
+    say,
+    voice,
+)
 from ttt_cli.errors import nearest
 from ttt_cli.reading.batches import EVENT_SETS
 
@@ -158,6 +169,9 @@ class Asked:
     def __init__(self, run: str | None, scale: tuple[str, ...], fmt: str | None, out: str) -> None:
         self.run, self._scale, self.fmt, self.out = run, scale, fmt, out
         self.titled = is_titled(fmt, out)
+        check_place(out)
+        if fmt is None:
+            default_format(out)
 
     def open(self, *, titled: bool = True) -> Run:
         """Open the run. `titled`: for a table whose title names it, with a warning if it had not converged."""

@@ -24,6 +24,10 @@ def command(
 
     PATTERN is a part of the name, or several, accents and case aside: `ttt players alekh`.
     """
+    if since is not None and until is not None and since > until:
+        raise click.UsageError(
+            f"{since} to {until} goes backwards: perhaps --from {until} --to {since} is meant"
+        )
     from ttt_cli.views.players.listing import players_rows
 
     limits = {"since": since, "until": until, "number": number or None}

@@ -81,7 +81,8 @@ def _bounded(file: BinaryIO, source: str) -> bytes:
 def _not_found(path_or_name: str, shipped: list[str]) -> ConfigError:
     folder = Path(path_or_name).parent
     here = [str(file) for file in folder.iterdir() if file.suffix in SUFFIXES] if folder.is_dir() else []
-    near = nearest(path_or_name, [*shipped, *(f"{name}.yaml" for name in shipped), *here])
+    known = {Path(file).stem: file for file in here} | {name: name for name in shipped}
+    near = known.get(nearest(Path(path_or_name).stem, known) or "")
     hint = f"did you mean {near}?" if near else f"a path, or one of the shipped configs: {', '.join(shipped)}"
     return ConfigError("there is no such config", where=path_or_name, hint=hint)
 
@@ -99,5 +100,7 @@ def _override(document: Document, override: str) -> Document:
     key, separator, value = override.partition("=")
     path = tuple(part.strip() for part in key.split("."))
     if not separator or not all(path):
-        raise ConfigError("an override is KEY=VALUE", where=origin, hint="for instance -s model.beta=600")
+        raise ConfigError(
+            "an override is KEY=VALUE", where=origin, hint="for instance -s model.beta=600, without blanks"
+        )
     return document.assign(path, parse_value(value, origin), origin)

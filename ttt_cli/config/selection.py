@@ -16,7 +16,9 @@ _YEARS = re.compile(r"\s*(\d{1,4})?\s*(?:(-)\s*(\d{1,4})?)?\s*", re.ASCII)
 def year_range(years: str | int | list[int]) -> tuple[int, int]:
     """First and last year of `1850-1900`, `1850-`, `-1900`, `1850` or [1850, 1900]. Raises ValueError."""
     if isinstance(years, list):
-        first, last = years if len(years) == 2 else (1, 0)
+        if len(years) != 2:
+            raise ValueError("years are a first and a last one, for instance 1850-1900")
+        first, last = years
     else:
         match = _YEARS.fullmatch(str(years))
         if match is None or not (match[1] or match[3]):
@@ -24,7 +26,7 @@ def year_range(years: str | int | list[int]) -> tuple[int, int]:
         first = int(match[1] or 0)
         last = int(match[3] or 9999) if match[2] else first
     if first > last:
-        raise ValueError("years are a first and a last one, for instance 1850-1900")
+        raise ValueError(f"{first}-{last} goes backwards: perhaps {last}-{first} is meant")
     return first, last
 
 

@@ -41,7 +41,7 @@ def read_games(
     if not len(games):
         dropped = ", ".join(f"{reason} {count:,}" for reason, count in games.report.dropped.items())
         said = f"none of the {games.report.rows:,} records is left: {dropped}"
-        raise DataError(said, hint="ask for less in data.filter")
+        raise DataError(said, hint="ask for less with --years, --players and the like, or in data.filter")
     return games
 
 

@@ -10,6 +10,9 @@ from ttt_cli.reading.text import strip_mark
 
 _HTML: Final = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml|!--|script|svg)", re.IGNORECASE)
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
+_OFFICE: Final = re.compile(
+    rb"\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis"
+)  # first in their zip archives
 _CONTAINERS: Final = {
     b"PK\x03\x04": "a zip archive",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
@@ -64,7 +67,7 @@ def recognise(head: bytes, name: str) -> Format:
 
 def form_of(head: bytes) -> Form | None:
     """What kind of archive the unpacked content is that can be read member by member."""
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and not _OFFICE.search(head[:100]):
         return "zip"
     return "tar" if head[257:262] == b"ustar" else None
 
@@ -89,6 +92,8 @@ def _suffix(name: str) -> str:
 
 def _foreign(head: bytes) -> tuple[str, str] | None:
     """What the content is when it cannot be games, and a hint."""
+    if _OFFICE.search(head[:100]):
+        return "a spreadsheet or another office file", "save the table as CSV first"
     for magic, what in _CONTAINERS.items():
         if head.startswith(magic):
             return what, f"unpack or convert it first; {_HINT}" if "archive" in what else _HINT

@@ -110,8 +110,9 @@ def _size_of(path: Path) -> int | None:
         status = path.stat()
     except FileNotFoundError as error:
         if address := _ADDRESS.match(str(path)):
-            download = f"download it first: curl -LO {address[1]}://{address[2]}"
-            raise DataError("is an address, not a file", where=shown(str(path)), hint=download) from error
+            url = shown(f"{address[1]}://{address[2]}")
+            download = f"download it first: curl -LO {url}"
+            raise DataError("is an address, not a file", where=url, hint=download) from error
         there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         siblings = [name for name in there if not name.startswith(".")]
         near = nearest(path.name, siblings)

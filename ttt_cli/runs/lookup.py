@@ -136,5 +136,5 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
         [" ".join(sorted(words)), fold_surname(name), " ".join(words), _NEAR],
     )
     near = " or ".join(repr(player) for (player,) in rows)
-    hint = f"did you mean {near}?" if near else "`ttt export players` lists them"
+    hint = f"did you mean {near}?" if near else "`ttt players` lists them"
     return LookupFailed(f"no player {name!r} in this run", hint=hint)

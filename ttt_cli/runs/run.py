@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ttt_cli.errors import LookupFailed, RunError
 from ttt_cli.runs import curves
 from ttt_cli.runs.asked import AskedRun, Row
-from ttt_cli.runs.connection import translated
+from ttt_cli.runs.connection import NotARun, translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
@@ -48,14 +48,22 @@ def open_run(path: str | os.PathLike[str] | None = None, scale: Sequence[str] = 
 def _last_fitted(scale: Sequence[str]) -> Run:
     """The run here that was made last. None is made later than its file was written to, but for coarse clocks."""
     best: Run | None = None
+    none: NotARun | None = None  # other programs use the ending, too
     for path, written in runs_here():
         if best and datetime.fromisoformat(best.meta.created).timestamp() > written + _CLOCK:
             break
         refuse_foreign(path)
         run = Run(path, Session(path), scale)
-        if best is None or run.meta.created > best.meta.created:
+        try:
+            made = run.meta.created
+        except NotARun as error:
+            none = error
+            continue
+        if best is None or made > best.meta.created:
             best = run
-    assert best
+    if best is None:
+        assert none
+        raise none
     return best
 
 

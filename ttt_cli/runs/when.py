@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ from ttt_cli.errors import LookupFailed
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
+_PERIOD: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
 _WITHIN: Final = "skills_within(NULL, NULL, NULL)"
 
 
@@ -39,6 +41,10 @@ def _means(at: str | None) -> tuple[str, Sequence[Any]]:
 
 
 def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
+    if not _PERIOD.fullmatch(str(at).strip()):
+        raise LookupFailed(
+            f"{at!r} is no period", hint=f"a year, or as the run has them: {run.meta.first}, {run.meta.last}"
+        )
     if player is None:
         span = f"the run goes from {run.meta.first} to {run.meta.last}, by the {run.meta.period}"
         return LookupFailed(f"nobody's history covers {at}", hint=span)

@@ -105,12 +105,12 @@ def write(content: str | bytes, out: str) -> bool:
 
 
 def check_place(out: str) -> None:
-    """Refuse a place that will not do, before the work begins; - is any. Raises click.UsageError."""
+    """Refuse a place that will not do, before the work begins; - is any. Raises RunError."""
     place = Path(out)
-    if out != "-" and (place.is_dir() or not place.parent.is_dir()):
-        raise click.UsageError(
-            f"{out} cannot be written: {'is a folder' if place.is_dir() else 'no such folder'}"
-        )
+    if out != "-" and place.is_dir():
+        raise RunError(f"{out} cannot be written: is a folder", hint="name a file in it")
+    if out != "-" and not place.parent.is_dir():
+        raise RunError(f"{out} cannot be written: no such folder", hint=f"mkdir -p {place.parent}")
 
 
 def report_run() -> None:

@@ -23,6 +23,7 @@ _SHUFFLES: Final = ("Nf3", "Nf6", "Ng1", "Ng8")
 _RESULTS: Final = {LOSS: "0-1", DRAW: "1/2-1/2", WIN: "1-0"}
 _SQL_RESULT: Final = f"CASE outcome WHEN {LOSS} THEN '0-1' WHEN {DRAW} THEN '1/2-1/2' ELSE '1-0' END"
 _SQL_DATE: Final = "DATE '1970-01-01' + date"
+_OTHERS: Final = ".tsv .json .jsonl .parquet .ttt .xlsx .xls .ods .html .yaml .gz .bz2 .xz .zst .zip"
 _PLACE_HINT: Final = "name a file in a folder that exists and may be written to"
 
 
@@ -35,6 +36,9 @@ def check_places(
     """
     if movetext and not _is_pgn(games):
         raise ConfigError("a CSV has no room for moves", hint="leave movetext out, or name a .pgn file")
+    if isinstance(games, Path) and games.suffix.lower() in _OTHERS.split():
+        hint = f"name it {games.stem}.csv or {games.stem}.pgn"
+        raise ConfigError("games are written as CSV, or as PGN by the name", where=str(games), hint=hint)
     places = [place for place in (games, truth, years) if isinstance(place, Path)]
     if len({real_place(place) for place in places}) < len(places):
         raise ConfigError("games and the truth go to one file", where=str(truth), hint="name other files")

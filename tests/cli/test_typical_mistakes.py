@@ -1,0 +1,170 @@
+"""Mistakes that newcomers make: what is said, what is suggested, and the exit code, in one table.
+
+In a folder with a run of 1857 to 1862 (`a.ttt`), games and configs, good and bad.
+"""
+
+import re
+import shlex
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.handmade import put_small_run
+from ttt_cli.cli import main
+
+GAMES = "date,white,black,result\n1900-01-01,Lasker,Steinitz,1-0\n1901-01-01,Lasker,Steinitz,0-1\n"
+MORE = "`{} --help` tells more"
+
+# fmt: off
+MISTAKES: tuple[tuple[str, int, str, str], ...] = (
+    # files that are not what they should be
+    ("fit gmaes.csv", 3, "gmaes.csv: there is no such file", "did you mean 'games.csv'?"),
+    ("fit", 2, "FILE... is missing", "for instance `ttt fit games.pgn`"),
+    ("fit *.cvs", 3, "no file matches", "patterns know *, ?"),
+    ("fit odd.csv", 3, "its columns are not known; the first line is when, one, two, who", "-s 'data.columns=["),
+    ("fit empty.csv", 3, "empty.csv: is empty", ""),
+    ("fit page.html", 3, "is a web page, not a file of games", "download the file itself"),
+    ("fit photo.png", 3, "is an image, not a file of games", "games are read from PGN, CSV"),
+    ("fit book.xlsx", 3, "is a spreadsheet", "save the table as CSV first"),
+    ("fit folder", 3, "holds no file of games", "in folders these are read: .pgn"),
+    ("fit a.ttt", 3, "perhaps a run that was written before", "games are read from"),
+    ("fit https://example.org/games.pgn", 3, "https://example.org/games.pgn: is an address, not a file",
+     "download it first: curl -LO https://example.org/games.pgn"),
+    ("games nosuch.pgn", 3, "nosuch.pgn: there is no such file", ""),
+    # what a fit writes
+    ("fit games.csv -o x.csv", 2, "name it x.ttt", "`ttt export skills -o x.csv` writes the skills"),
+    ("fit games.csv -o s.xlsx", 2, "name it s.ttt", ".tsv .json .parquet"),
+    ("fit games.csv -o folder", 2, "folder: is a folder", "NAME.ttt"),
+    ("fit games.csv -o nowhere/x.ttt", 2, "its folder does not exist", "mkdir -p nowhere"),
+    ("fit games.csv -o games.csv", 2, "games.csv", ""),
+    ("fit games.csv -f csv", 2, "-f is for -o -", MORE.format("ttt fit")),
+    ("fit games.csv -o", 2, "ttt fit: -o needs a value", MORE.format("ttt fit")),
+    # configs and their keys
+    ("fit games.csv -c a.yaml -c b.yaml", 2, "one config at a time, not a.yaml and b.yaml", MORE.format("ttt fit")),
+    ("fit games.csv -c nosuch", 2, "nosuch: there is no such config", "one of the shipped configs: chessmetrics, edo"),
+    ("fit games.csv -c nosuch.yaml", 2, "there is no such config", "one of the shipped configs"),
+    ("fit games.csv -c ttt_d", 2, "there is no such config", "did you mean ttt-d?"),
+    ("fit games.csv -c tpyo.yaml", 2, "there is no such config", "did you mean typo.yaml?"),
+    ("fit games.csv -c tab.yaml", 2, "tab.yaml:2: a tab stands where YAML wants spaces", "indent with spaces"),
+    ("fit games.csv -c typo.yaml", 2, "typo.yaml:2: unknown key model.betta", "did you mean model.beta?"),
+    ("fit games.csv -c level.yaml", 2, "level.yaml:1: unknown key beta", "did you mean model.beta?"),
+    ("fit games.csv -c list.yaml", 2, "a config is a map of sections", "for instance a line `model:`"),
+    ("fit games.csv -c games.csv", 2, "a config is a map of sections", "`beta: 480`"),
+    ("fit games.csv -s beta=500", 2, "unknown key beta", "did you mean model.beta=500?"),
+    ("fit games.csv -s model.betta=500", 2, "unknown key model.betta", "did you mean model.beta=500?"),
+    ("fit games.csv -s model.beta = 500", 2, "an override is KEY=VALUE", "-s model.beta=600, without blanks"),
+    ("fit games.csv -s model.beta=abc", 2, "model.beta must be a number, not 'abc'", "default 480"),
+    ("fit games.csv -s model.beta=-1", 2, "model.beta must be greater than 0, not -1", "points"),
+    ("fit games.csv -s model.name=tttt", 2, "unknown model 'tttt'", "did you mean 'ttt'?"),
+    ("fit games.csv -s data.period=monthly", 2, "'month', 'week' or 'day', not 'monthly'", "default year"),
+    ("fit games.csv -s data.columns.white=Spieler", 2, "there is no column 'Spieler'",
+     "columns are date, white, black, result"),
+    ("fit games.csv --beta 500", 2, "there is no option --beta", "keys of a config are set with -s model.beta=500"),
+    ("fit games.csv --period=month", 2, "there is no option --period", "-s data.period=month"),
+    ("fit games.csv --model ttt-d", 2, "there is no option --model", "a model is chosen with -c ttt-d"),
+    ("config show ttt-d", 2, "nothing can be done with ttt-d here", "`ttt config show -c ttt-d`"),
+    ("config schema --model tttt", 2, "unknown model 'tttt'", "did you mean 'ttt'?"),
+    # options and commands
+    ("ft games.csv", 2, "no command 'ft'", "did you mean `ttt fit`?"),
+    ("help nosuch", 2, "no command 'nosuch'", "commands are fit, update"),
+    ("--verison", 2, "there is no option --verison", "did you mean --version?"),
+    ("fit games.csv --peak", 2, "there is no option --peak", "it is an option of `ttt top`"),
+    ("player morphy --form csv", 2, "there is no option --form", "did you mean --format?"),
+    ("top -n ten", 2, "-n, --number: 'ten' is no whole number", MORE.format("ttt top")),
+    ("top -n -1", 2, "-n, --number: 0 or more, not -1", MORE.format("ttt top")),
+    ("versus morphy paulsen --games 0", 2, "--games: from 1 to 500, not 0", MORE.format("ttt versus")),
+    ("top -f xlsx", 2, "'xlsx' is not one of 'table', 'csv'", MORE.format("ttt top")),
+    ("top --by lowest", 2, "'lowest' is not one of 'mean', 'lower'", "did you mean lower?"),
+    ("top --leaders --peak", 2, "--at, --peak or --years, and --leaders: one of them", MORE.format("ttt top")),
+    ("completion powershell", 2, "SHELL: 'powershell' is not one of 'bash'", MORE.format("ttt completion")),
+    # which games
+    ("fit games.csv --years 1900-1850", 2, "1900-1850 goes backwards: perhaps 1850-1900", MORE.format("ttt fit")),
+    ("fit games.csv --years 1900:1950", 2, "'1900:1950' is no range of years, for instance 1850-1900", ""),
+    ("fit games.csv -s data.filter.years=1900-1850", 2, "1900-1850 goes backwards: perhaps 1850-1900", "default null"),
+    ("fit games.csv --years 2100-", 3, "none of the 2 records is left: other years 2", "ask for less with --years"),
+    ("fit games.csv --players Kasparov", 2, "there is no player 'Kasparov'", "names are those that `ttt games` shows"),
+    ("fit games.csv --exclude bullet", 2, "there is no set 'bullet'; sets are simul", MORE.format("ttt fit")),
+    ("fit games.csv --aliases nosuch.csv", 3, "nosuch.csv: there is no such file", ""),
+    ("players --from 1900 --to 1850", 2, "perhaps --from 1850 --to 1900 is meant", MORE.format("ttt players")),
+    # which run, who, when
+    ("top -r nosuch.ttt", 2, "nosuch.ttt: no such run", "make one with `ttt fit FILE`"),
+    ("top -r a", 2, "a: no such run", "did you mean a.ttt?"),
+    ("top -r games.csv", 2, "games.csv: not a run of ttt", "make a run from games with `ttt fit FILE`"),
+    ("update games.csv a.ttt", 2, "games.csv: not a run of ttt", "`ttt fit FILE`"),
+    ("update a.ttt", 2, "FILE... is missing", "for instance `ttt update games.ttt new.pgn`"),
+    ("player Morfy", 2, "a.ttt: no player 'Morfy' in this run", "did you mean 'Morphy, Paul'?"),
+    ("player Kasparov", 2, "a.ttt: no player 'Kasparov' in this run", "`ttt players` lists them"),
+    ("player", 2, "NAME... is missing", "for instance `ttt player morphy`"),
+    ("versus morphy", 2, "B is missing", "for instance `ttt versus morphy anderssen`"),
+    ("versus Morphy Paul Anderssen", 2, "nothing can be done with Anderssen here", "several words stand in quotes"),
+    ("versus morphy paulsen --at 1700", 2, "Morphy, Paul has no skill at 1700", "the history goes from 1857 on"),
+    ("top --at abc", 2, "'abc' is no period", "a year, or as the run has them: 1857, 1862"),
+    ("top --at 01.06.1858", 2, "'01.06.1858' is no period", "1857, 1862"),
+    ("top --at 1700", 2, "nobody's history covers 1700", "the run goes from 1857 to 1862, by the year"),
+    ("top 1858", 2, "nothing can be done with 1858 here", "the period of a ranking: --at 1858"),
+    ("top --scale 2700", 2, "'2700' is no anchor of a scale", "'Lasker @ 1900 = 2720'"),
+    # where answers go
+    ("export", 2, "TABLE is missing: one of skills, players, games, evidence", "`ttt export skills -o skills.csv`"),
+    ("export game", 2, "'game' is not one of 'skills'", "did you mean games?"),
+    ("export skills -o s.xlsx", 2, "'s.xlsx': tables are csv, tsv, json, jsonl, parquet", MORE.format("ttt export")),
+    ("top -o nowhere/s.csv", 2, "nowhere/s.csv cannot be written: no such folder", "mkdir -p nowhere"),
+    ("plot morphy -o x.gif", 2, "'x.gif': figures are png, svg, pdf, html", MORE.format("ttt plot")),
+    ("report -o x.pdf", 2, "a report is an HTML page, no figure", MORE.format("ttt report")),
+    ("report games.csv", 2, "games.csv: is a file, not a folder", "name a page PAGE.html"),
+    ("tune beta -o t.csv", 2, "-o is for the config, NAME.yaml", MORE.format("ttt tune")),
+    ("simulate -o s.xlsx", 2, "games are written as CSV, or as PGN", "name it s.csv or s.pgn"),
+    # parameters
+    ("tune betta", 2, "betta", "did you mean beta?"),
+    ("evidence --grid beta=200:800", 2, "beta=200:800 is not a range", "beta=START:STOP:COUNT"),
+    ("evidence --scores --grid beta", 2, "--scores and --grid do not go together", MORE.format("ttt evidence")),
+    ("compare nosuch", 2, "nosuch: there is no such config", "one of the shipped configs"),
+    ("compare elo --test-from abc", 2, "'abc' is no period", "1900"),
+)
+# fmt: on
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Good and bad files of all kinds, and one run."""
+    place = tmp_path_factory.mktemp("newcomer")
+    texts = {
+        "games.csv": GAMES,
+        "odd.csv": "when,one,two,who\n1900,Lasker,Steinitz,1-0\n",
+        "empty.csv": "",
+        "page.html": "<!doctype html><html><body>Not found</body></html>",
+        "tab.yaml": "model:\n\tbeta: 480\n",
+        "typo.yaml": "model:\n  betta: 480\n",
+        "level.yaml": "beta: 480\n",
+        "list.yaml": "- 1\n",
+        "of_another_program.ttt": "no run",
+    }
+    put_small_run(place / "a.ttt")
+    for name, text in texts.items():
+        (place / name).write_text(text, encoding="utf-8")
+    (place / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    with zipfile.ZipFile(place / "book.xlsx", "w") as book:
+        book.writestr("[Content_Types].xml", "<Types/>")
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    (place / "folder").mkdir()
+    return place
+
+
+@pytest.mark.parametrize(("line", "code", "said", "hint"), MISTAKES, ids=[line for line, *_ in MISTAKES])
+def test_a_mistake_is_told_with_what_to_do(
+    line: str, code: int, said: str, hint: str, folder: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Message and hint in their places, nothing on standard output, nothing unexpected, no file made."""
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("TTT_RUN", raising=False)
+    before = sorted(folder.rglob("*"))
+    assert main.run(shlex.split(line)) == code
+    out, err = capsys.readouterr()
+    told, separator, hinted = err.rstrip("\n").rpartition("\nhint: ")
+    assert out == ""
+    assert said in (told if separator else hinted)
+    assert hint in (hinted if separator else told)
+    assert "unexpected" not in err
+    assert not re.search(r"[^\S\n]\n|\ufffd", err)
+    assert sorted(folder.rglob("*")) == before

@@ -1,0 +1,129 @@
+"""What click complains of, in plain words and with the hint that helps."""
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Final
+
+import click
+
+from ttt_cli.cli.examples import of_command
+from ttt_cli.errors import nearest
+
+_REWORDED: Final = (  # what click says, and what is said instead
+    (r"(.*) is not a valid integer( range)?\.", r"\1 is no whole number"),
+    (r"(.*) is not a valid float( range)?\.", r"\1 is no number"),
+    (r"(\S+) is not in the range (\S+)<=x<=(\S+)\.", r"from \2 to \3, not \1"),
+    (r"(\S+) is not in the range x>=(\S+)\.", r"\2 or more, not \1"),
+    (r"Got unexpected extra arguments? \((.*)\)", r"nothing can be done with \1 here"),
+    (r"No such option '(.*?)'.*", r"there is no option \1"),
+    (r"Option '(.*)' requires an argument\.", r"\1 needs a value"),
+)
+
+
+def complaint(error: click.ClickException) -> str:
+    """What is wrong."""
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Argument):
+        choices = error.param.type.choices if isinstance(error.param.type, click.Choice) else ()
+        return f"{error.param.make_metavar(_context(error))} is missing" + _one_of(choices)
+    said = error.message if isinstance(error, click.BadParameter) and error.param else error.format_message()
+    for pattern, words in _REWORDED:
+        said = re.sub(f"^{pattern}$", words, said, flags=re.DOTALL)
+    return f"{_named(error)}{said}"
+
+
+def _named(error: click.ClickException) -> str:
+    """The parameter whose value is wrong, as it stands in the help."""
+    if not isinstance(error, click.BadParameter) or error.param is None:
+        return ""
+    if isinstance(error.param, click.Argument):
+        return f"{error.param.make_metavar(_context(error))}: "
+    return f"{', '.join(error.param.opts)}: "
+
+
+def hint(error: click.ClickException, path: str, args: Sequence[str], commands: Sequence[str]) -> str:
+    """What to do instead; `path` is that of the command, `ttt top`."""
+    found = next(_hints(error, path.removeprefix("ttt").strip(), args, commands), None)
+    more = f"`{path} --help` tells more"
+    return f"{found}; {more}" if found and isinstance(error, click.MissingParameter) else found or more
+
+
+def _hints(
+    error: click.ClickException, path: str, args: Sequence[str], commands: Sequence[str]
+) -> Iterator[str]:
+    examples = [f"`{typed}`" for typed, _ in of_command(path)[:2]]
+    match error:
+        case click.NoSuchOption():
+            yield from _for_option(error, path, args, commands)
+        case click.MissingParameter() if isinstance(error.param, click.Argument) and examples:
+            yield f"for instance {examples[0]}"
+        case click.BadParameter() if error.param is not None and isinstance(error.param.type, click.Choice):
+            given = re.match(r"'(.*)' is not one of", error.message)
+            if given and (near := nearest(given[1], error.param.type.choices)):
+                yield f"did you mean {near}?"
+        case click.UsageError() if "unexpected extra argument" in error.message:
+            if path == "top" and args[-1][:1].isdigit():
+                yield f"the period of a ranking: --at {args[-1]}"
+            if path == "config show":
+                yield f"a config is named with -c: `ttt config show -c {args[-1]}`"
+            if examples:
+                yield f"names of several words stand in quotes; for instance {' or '.join(examples)}"
+
+
+def _for_option(
+    error: click.NoSuchOption, path: str, args: Sequence[str], commands: Sequence[str]
+) -> Iterator[str]:
+    name, value = error.option_name, _value(error.option_name, args)
+    if name == "--model":
+        yield f"a model is chosen with -c {value}"
+    if settings := list(_settings(name, value)):
+        yield f"keys of a config are set with {' or '.join(settings)}"
+    known = [option for parameter in _context(error).command.params for option in parameter.opts]
+    if near := nearest(name, known, cutoff=0.75):
+        yield f"did you mean {near}?"
+    elsewhere = [command for command in commands if command != path and name in _options(command)]
+    if elsewhere and name.startswith("--"):
+        yield f"it is an option of {', '.join(f'`ttt {command}`' for command in elsewhere)}"
+    if error.possibilities:
+        yield f"did you mean {' or '.join(sorted(error.possibilities))}?"
+
+
+def _context(error: click.UsageError) -> click.Context:
+    return error.ctx or click.Context(click.Command("ttt"))
+
+
+def _options(command: str) -> set[str]:
+    parameters = import_module(f"ttt_cli.cli.{command}").command.params
+    return {name for parameter in parameters for name in parameter.opts}
+
+
+def _one_of(choices: Sequence[object]) -> str:
+    return f": one of {', '.join(map(str, choices))}" if choices else ""
+
+
+def _value(option: str, args: Sequence[str]) -> str:
+    """What was given with an option, `...` if nothing."""
+    for place, arg in enumerate(args):
+        if arg.startswith(f"{option}="):
+            return arg.partition("=")[2]
+        if arg == option and place + 1 < len(args):
+            return args[place + 1]
+    return "..."
+
+
+def _settings(option: str, value: str) -> Iterator[str]:
+    """How the keys of a config are set that somebody means by an option that there is not."""
+    from ttt_cli.config.document import Section
+    from ttt_cli.config.schema import DataConfig, SolverConfig
+    from ttt_cli.systems import registry
+
+    name = option.strip("-").replace("-", "_")
+    models = [registry.load(system).Params for system in registry.MODULES]
+    sections: dict[str, list[type[Section]]] = {
+        "data": [DataConfig],
+        "solver": [SolverConfig],
+        "model": [*models],
+    }
+    for section, schemas in sections.items():
+        if any(name in schema.model_fields for schema in schemas):
+            yield f"-s {section}.{name}={value}"
