@@ -14,6 +14,7 @@ from packaging.specifiers import SpecifierSet
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+TESTED = ("test", "check", "docs", "release")
 PYTHONS = [version for version in ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
            if version in SpecifierSet(PROJECT["requires-python"])]  # fmt: skip
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -33,7 +34,9 @@ def plain(name: str) -> str:
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("text", [*PROJECT["dependencies"], *EXTRAS["test"], *EXTRAS["check"]])
+@pytest.mark.parametrize(
+    "text", [*PROJECT["dependencies"], *(text for name in TESTED for text in EXTRAS[name])]
+)
 def test_every_dependency_is_tested_in_one_version_that_the_pins_allow(text: str, python: str) -> None:
     wanted = Requirement(text)
     where = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
@@ -76,3 +79,22 @@ def test_continuous_integration_checks_and_tests_what_is_pinned() -> None:
     for tool in ("ruff", "mypy", "lint-imports"):
         assert f'"$tools/{tool}"' in checks
         assert f".venv/bin/{tool}" in hooks
+
+
+def test_placeholders_are_not_released() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    if any("example.org" in address for address in PROJECT["urls"].values()):
+        assert "example.org" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        assert r"if grep -n 'example\.org' pyproject.toml; then exit 1; fi" in workflow
+
+
+def test_workflows_use_actions_of_a_known_commit_and_every_python_that_is_allowed() -> None:
+    workflows = {file.name: file.read_text(encoding="utf-8") for file in ROOT.glob(".github/workflows/*.yml")}
+    assert set(workflows) == {"tests.yml", "release.yml"}
+    for text in workflows.values():
+        used = re.findall(r"uses: (.*)", text)
+        assert used
+        assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in used)
+        assert re.search(r"^permissions: \{\}$", text, re.MULTILINE)
+    (pythons,) = re.findall(r"python: \[(.*)\]", workflows["tests.yml"])
+    assert pythons.replace('"', "").split(", ") == PYTHONS

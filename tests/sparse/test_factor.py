@@ -1,5 +1,7 @@
 """Sparse factors against dense algebra."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,6 +50,12 @@ def check(given, dense):
 def test_it_is_dense_algebra(seed, n, density):
     """Unconnected ones, trees and full ones, of one supernode and of many."""
     check(*random_matrix(seed, n, int(density * n)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_metis_it_is_dense_algebra_too(seed, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    check(*random_matrix(seed, 30, 15 * seed))
 
 
 def test_a_long_chain_with_a_dense_end():

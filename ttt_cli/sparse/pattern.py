@@ -87,15 +87,21 @@ def _neighbours(low: Ints, high: Ints, n: int) -> Graph:
 
 
 def _dissected(low: Ints, high: Ints, n: int) -> Ints:
-    """The column of each variable by nested dissection."""
-    import pymetis
-
+    """The column of each variable by nested dissection; by bandwidth where there is no METIS, as on Windows."""
     if not len(low):  # METIS takes no empty graph
         return np.arange(n, dtype=np.int32)
-    graph = pymetis.CSRAdjacency(*_neighbours(low, high, n))
-    place = np.empty(n, np.int32)
-    place[np.asarray(pymetis.nested_dissection(graph)[0], np.int32)] = np.arange(n, dtype=np.int32)
-    return place
+    begins, neighbours = _neighbours(low, high, n)
+    try:
+        import pymetis
+    except ImportError:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+        ones = np.ones(len(neighbours), np.int8)
+        graph = csr_array((ones, neighbours, begins.astype(np.int32)), (n, n))
+        return _inverse(reverse_cuthill_mckee(graph, symmetric_mode=True))
+    graph = pymetis.CSRAdjacency(begins, neighbours)
+    return _inverse(np.asarray(pymetis.nested_dissection(graph)[0], np.int32))
 
 
 def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:
