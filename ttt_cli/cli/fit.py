@@ -18,6 +18,7 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
     "-o", "--output", "output", metavar="RUN", help="The run to write; - streams the skills instead."
 )
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
+@options.cluster_option
 @options.format_option
 @options.waiting_option
 @options.verbosity_options

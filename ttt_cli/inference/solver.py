@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -12,19 +12,23 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 
+if TYPE_CHECKING:
+    from ttt_cli.inference.ep.apart.fit import Place
+
 OnSweep = Callable[[int, float, float], None]  # sweep, largest change, estimated remaining error (points)
 
 
 class Given(TypedDict, total=False):
-    """What a fit may be given: whom to tell of its sweeps, and a fit of the same timeline to start from.
+    """What a fit may be given: whom to tell of its sweeps, a fit of the same timeline to start from, and a place.
 
     `notes` is what to say of a joint posterior, given the sds (sums,) that it has of sums of skills with weights
-    (nodes, sums).
+    (nodes, sums). `place` is where slices of the timeline are to be; None: here, as a whole.
     """
 
     on_sweep: OnSweep | None
     start: Fit | None
     notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
+    place: "Place | None"
 
 
 # assumed at least, if a model knows no better: the first rates seen are better than the last

@@ -13,6 +13,8 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
+from ttt_cli.inference.ep.apart.fit import fit_apart, refuse_unfit
+from ttt_cli.inference.ep.apart.held import Play
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.joint.inference import JointInference
@@ -28,6 +30,7 @@ NAME: Final = "ttt"
 TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
+    fits_apart=True,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
     rough_gradient=lambda params: params.draws_move,
 )
@@ -42,13 +45,19 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     """Find the fixed point of expectation propagation and its log-evidence.
 
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
-    Raises ConfigError when the draw margin and the games exclude each other.
+    Raises ConfigError when the draw margin and the games exclude each other, and for what no place is for.
     """
-    margin = resolve_margin(params, timeline)
+    margin, place = resolve_margin(params, timeline), given.get("place")
+    if place:
+        refuse_unfit(params, solver)
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
-        inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
-        found = infer(inference, solver, given, warm)
+        if place:
+            play = Play(2.0 * params.beta**2, margin, advantage, normal_unit(params.beta, margin))
+            found = fit_apart(timeline, params.skill_prior(timeline), play, place, solver, given, warm)
+        else:
+            inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
+            found = infer(inference, solver, given, warm)
         return Fit(
             model=NAME,
             kind=TRAITS.kind,

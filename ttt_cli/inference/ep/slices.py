@@ -37,7 +37,7 @@ class Slices:
         previous: Ids,
         threads: int | None = None,
     ) -> None:
-        cuts = _cuts(game_start, min(threads or available_cores(), MOST))
+        cuts = period_cuts(game_start, min(threads or available_cores(), MOST))
         bounds = zip(cuts.tolist(), node_start[cuts].tolist(), game_start[cuts].tolist(), strict=True)
         self.parts = [
             Part(*(bound for pair in zip(begin, end, strict=True) for bound in pair))
@@ -141,7 +141,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="ttt")
 
 
-def _cuts(game_start: Places, threads: int) -> Places:
+def period_cuts(game_start: Places, threads: int) -> Places:
     """The periods at which slices begin, and the end of the last."""
     games, periods = int(game_start[-1]), len(game_start) - 1
     count = max(1, min(threads, games // GAMES_EACH))

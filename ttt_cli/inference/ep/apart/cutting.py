@@ -8,8 +8,9 @@ import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.inference.ep.apart.borders import Borders
-from ttt_cli.inference.ep.merged import MergedGames, merge_games
+from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.prior import Prior
+from ttt_cli.kernels.ep.structures import Chains, Games
 from ttt_cli.timeline import Timeline
 
 ELSEWHERE: Final = -2  # a neighbour in another slice
@@ -22,6 +23,7 @@ class Piece:
     | name | shape | unit | |
     |---|---|---|---|
     | number | | | of the slice, in the order of time |
+    | games, handicap | | | as `MergedGames` has them |
     | node_start | (periods + 1,) | | where the nodes of each period begin |
     | previous, following | (n,) | | neighbours in the player's chain, -1 at its ends, `ELSEWHERE` in other slices |
     | mean, variance | (n,) | points, points^2 | of the step from the node before, as `Chains` have it |
@@ -32,7 +34,8 @@ class Piece:
     """
 
     number: int
-    merged: MergedGames
+    games: Games
+    handicap: Array
     node_start: Places
     previous: Ids
     following: Ids
@@ -83,6 +86,9 @@ class Cutter:
             self._found.append((before, piece.mean[piece.first], piece.variance[piece.first]))
             yield piece
 
+    def __getitem__(self, number: int) -> Piece:
+        return self._piece(number)[0]
+
     def _piece(self, number: int) -> tuple[Piece, Ids]:
         """A piece, and the players of its segments."""
         timeline, begin, end = self._timeline, self._cuts[number], self._cuts[number + 1]
@@ -108,9 +114,11 @@ class Cutter:
             found = np.flatnonzero(links < 0)
             return found[np.argsort(segment[found])][:segments].astype(np.int32)
 
+        merged = merge_games(_between(timeline, begin, end), colours=self._colours)
         piece = Piece(
             number,
-            merge_games(_between(timeline, begin, end), colours=self._colours),
+            merged.games,
+            merged.handicap,
             timeline.node_start[begin : end + 1] - first,
             previous,
             following,
@@ -145,7 +153,6 @@ def _between(timeline: Timeline, begin: int, end: int) -> Timeline:
 def _before_games(timeline: Timeline, variance: Array) -> Array:
     """How uncertain each node is before a game is seen, points squared."""
     from ttt_cli.kernels.ep.joint_means import before_games
-    from ttt_cli.kernels.ep.structures import Chains
 
     chains = Chains(
         timeline.node_start.copy(), timeline.previous.copy(), timeline.next.copy(), variance, variance

@@ -50,7 +50,7 @@ class HeldSlice:
         self._kernels, self._links, self._chain_kernels = ttt, ttt_links, chains
         self._borders, self._joint = borders, joint_means
         self._number, n, segments = piece.number, len(piece.mean), len(piece.first)
-        games, distinct = piece.merged.games, len(piece.merged)
+        games, distinct = piece.games, len(piece.games.first)
 
         def kept(name: str, values: NDArray[Any], front: int = FIRST) -> NDArray[Any]:
             """The values, behind what stands for node 0."""
@@ -83,7 +83,7 @@ class HeldSlice:
         )
         margin = room("margin", (distinct,), np.float64)
         margin[:] = play.margin
-        self._rule = Rule(play.noise, margin, play.margin, play.advantage, play.unit * piece.merged.handicap)
+        self._rule = Rule(play.noise, margin, play.margin, play.advantage, play.unit * piece.handicap)
         self.sites = Sites(
             room("message", (distinct, 4), np.float64),
             room("link", (distinct, 2), np.float64),

@@ -7,12 +7,15 @@ conjugate gradients take the steps that they take over a whole timeline.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
 from ttt_cli.arrays import Array
+from ttt_cli.errors import TttError
 from ttt_cli.inference.ep.apart.borders import Borders, Coupling
 from ttt_cli.inference.ep.inference import ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
@@ -23,11 +26,26 @@ TOL: Final = 1e-3  # points: of the joint means
 RELATIVE: Final = 1e-2  # or to their corrections
 
 
+RETRIES: Final = 5  # after losses, one after the other
+
+Result = TypeVar("Result")
+
+
+class SliceLost(TttError):
+    """Some slices are no more where they were."""
+
+
 class Holder(Protocol):
     """Where slices are."""
 
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Have all slices do what this method of `HeldSlice` does with these arguments; their results in order."""
+        """Have all slices do what this method of `HeldSlice` does with these arguments; their results in order.
+
+        Raises SliceLost.
+        """
+
+    def recover(self) -> None:
+        """Make slices that were lost again, with the sites that are kept of them or none. May raise SliceLost."""
 
 
 class SlicedInference:
@@ -40,9 +58,24 @@ class SlicedInference:
         self._holder, self._borders, self._widest = holder, borders, widest
         self._last = self._decay = 0.0
         self.traffic = self.steps = 0
+        self.warm = self._survive(self._begun)
+
+    def _begun(self) -> bool:
+        """Smooth the sites as they are; whether there were any."""
         warm, maps = self._all("begin")
-        self.warm = any(warm)
         self._each("smooth", self._smoothed(maps))
+        return any(warm)
+
+    def _survive(self, task: Callable[[], Result]) -> Result:
+        """Do a task again from the sites that are left whenever slices are lost. Raises SliceLost in the end."""
+        for _ in range(RETRIES):
+            try:
+                return task()
+            except SliceLost:
+                with suppress(SliceLost):
+                    self._holder.recover()
+                    self._begun()
+        return task()
 
     def _all(self, name: str, *common: Any) -> list[Any]:
         return self._ask(name, [common] * (len(self._borders.start) - 1))
@@ -61,6 +94,9 @@ class SlicedInference:
 
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward; then the joint means if asked for."""
+        return self._survive(partial(self._sweep, pace))
+
+    def _sweep(self, pace: Pace) -> Sweep:
         said = np.concatenate(self._all("half", pace))
         skipped, maps = self._each("other_half", self._borders.exchanged(said), pace)
         moves, maps, most, sums = self._each("linearise", self._smoothed(maps))
@@ -101,12 +137,12 @@ class SlicedInference:
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
-        total, predicted = map(math.fsum, self._all("log_evidence"))
+        total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence")))
         return total, predicted
 
     def beliefs(self) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, nodes), of all nodes."""
-        return np.concatenate(self._all("beliefs"), axis=1)
+        return np.concatenate(self._survive(partial(self._all, "beliefs")), axis=1)
 
 
 def _size(values: Any) -> int:

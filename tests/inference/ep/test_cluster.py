@@ -1,0 +1,105 @@
+"""A fit over workers of Dask: the same as in one process, also when one is killed on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+from itertools import count
+
+import numpy as np
+import pytest
+
+from tests.support.builders import EXACT, make_games
+from ttt_cli import api
+from ttt_cli.cluster.client import cluster_client
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep.apart.inference import SliceLost
+from ttt_cli.inference.ep.cluster import Cluster
+from ttt_cli.systems import ttt
+from ttt_cli.timeline import build_timeline
+
+pytestmark = pytest.mark.slow
+PARAMS = ttt.Params(beta=300, tau=70, growth=310)
+
+
+@pytest.fixture(scope="module")
+def games():
+    rng = np.random.default_rng(3)
+    rows = []
+    for _ in range(300):
+        i, j = rng.choice(12, 2, replace=False)
+        rows.append((int(rng.integers(1900, 1925)), f"p{i:02d}", f"p{j:02d}", int(rng.integers(0, 3))))
+    return make_games(rows)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with pytest.MonkeyPatch.context() as patch, cluster_client("local:2") as found:
+        patch.setattr(slices, "GAMES_EACH", 5)
+        yield found
+
+
+def agree(one, other):
+    """Two fits of the same games are the same."""
+    assert other.status.converged
+    assert other.mean == pytest.approx(one.mean, abs=1e-6)
+    assert other.sd == pytest.approx(one.sd, abs=1e-6)
+    assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-7)
+    assert other.leave_one_out == pytest.approx(one.leave_one_out, abs=1e-6)
+
+
+def test_two_workers_come_to_what_one_process_comes_to(client, games):
+    timeline = build_timeline(games)
+    over = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client))
+    agree(ttt.fit(timeline, PARAMS, EXACT), over)
+    assert over.posterior == "factorised"
+    assert "2 slices of time" in over.notes[0]
+    again = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), start=over)
+    agree(over, again)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+def test_a_worker_that_is_killed_costs_a_sweep(client, games):
+    timeline, sweeps = build_timeline(games), count()
+
+    def kill(*_: object) -> None:
+        if next(sweeps) == 2:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    over = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), on_sweep=kill)
+    agree(ttt.fit(timeline, PARAMS, EXACT), over)
+    assert next(sweeps) > 3
+
+
+def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):
+    def lost(*_: object) -> None:
+        raise SliceLost("all workers of the cluster are lost")
+
+    monkeypatch.setattr("ttt_cli.inference.ep.cluster.Actors.ask", lost)
+    with pytest.raises(SliceLost, match="are lost"):
+        ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client))
+
+
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [
+        ({"draw_margin_drift": 0.1}, "draw margins that move"),
+        ({"draw_margin_strength": 0.1}, "draw margins that move"),
+        ({"prior_mean_drift": 10.0, "growth": 300.0}, "a mean of newcomers"),
+    ],
+)
+def test_what_needs_the_whole_is_refused(games, keys, what):
+    with pytest.raises(ConfigError, match=f"{what} .* not fitted over a cluster yet"):
+        ttt.fit(build_timeline(games), ttt.Params(**keys), EXACT, place=Cluster(None))
+
+
+def test_a_joint_posterior_is_refused(games):
+    with pytest.raises(ConfigError, match="joint posterior is not fitted over a cluster yet"):
+        ttt.fit(build_timeline(games), PARAMS, SolverConfig(posterior="joint"), place=Cluster(None))
+
+
+def test_other_systems_are_refused(games):
+    with pytest.raises(ConfigError, match="elo is not fitted over a cluster yet"):
+        api.fit(games, model="elo", cluster="local:2")

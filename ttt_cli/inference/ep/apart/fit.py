@@ -1,0 +1,72 @@
+"""A fit over slices of time, from the timeline to what a `Fit` has."""
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from ttt_cli.arrays import Places
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.errors import ConfigError
+from ttt_cli.fitted import Fit
+from ttt_cli.inference.ep.apart.cutting import Cutter
+from ttt_cli.inference.ep.apart.held import Play
+from ttt_cli.inference.ep.apart.inference import Holder, SlicedInference
+from ttt_cli.inference.ep.warm_start import believed, tells_of
+from ttt_cli.inference.joint.posterior import Found
+from ttt_cli.inference.params import Params
+from ttt_cli.inference.prior import Prior
+from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.timeline import Timeline
+
+
+class Place(Protocol):
+    """Where slices of a fit may be."""
+
+    name: str
+
+    def cuts(self, timeline: Timeline) -> Places:
+        """The periods at which slices begin, and the end of the last."""
+
+    def hold(self, pieces: Cutter, play: Play) -> AbstractContextManager[Holder]:
+        """The slices made of these pieces, inside the block."""
+
+
+def refuse_unfit(params: Params, solver: SolverConfig) -> None:
+    """Raises ConfigError for what needs the whole timeline at once."""
+    for key, why in (
+        ("draw_margin_drift", "draw margins that move"),
+        ("draw_margin_strength", "draw margins that move"),
+        ("prior_mean_drift", "a mean of newcomers that moves"),
+    ):
+        if getattr(params, key, 0.0):
+            raise ConfigError(f"{why} ({key}) are not fitted over a cluster yet", hint=f"model.{key}=0")
+    if solver.posterior == "joint":
+        raise ConfigError(
+            "the joint posterior is not fitted over a cluster yet", hint="solver.posterior=factorised"
+        )
+
+
+def fit_apart(
+    timeline: Timeline,
+    prior: Prior,
+    play: Play,
+    place: Place,
+    solver: SolverConfig,
+    given: Given,
+    start: Fit | None,
+) -> Found:
+    """The factorised posterior. Of `start`, a fit of the same timeline, skills are the first guess."""
+    guess = (
+        believed(start, "skill", prior, timeline.previous < 0) if tells_of(start, timeline.n_nodes) else None
+    )
+    pieces = Cutter(timeline, place.cuts(timeline), prior, colours=play.advantage != 0.0, guess=guess)
+    with place.hold(pieces, play) as holder:
+        inference = SlicedInference(holder, pieces.borders, pieces.widest)
+        crossed = inference.traffic
+        status, trace = iterate(inference.sweep, solver, given.get("on_sweep"), warm=inference.warm)
+        crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
+        evidence = inference.log_evidence()
+        mean, sd, covariance = inference.beliefs()
+    note = f"the posterior is factorised, from {len(pieces)} slices of time {place.name}: {crossed:,} bytes a sweep"
+    mean += prior.origin
+    chains = {"skill": prior.history(mean, sd, covariance)}
+    return Found("factorised", chains, *evidence, status, trace, {}, (note,))

@@ -1,0 +1,125 @@
+"""A fit over a Dask cluster: every worker holds one slice of time, as an actor.
+
+Actors, not tasks over data that workers keep: what a slice holds changes in place in every call and never travels, and
+a call takes no decision of the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ttt_cli.arrays import Places
+from ttt_cli.inference.ep.apart.cutting import Cutter, Piece
+from ttt_cli.inference.ep.apart.held import HeldSlice, Play
+from ttt_cli.inference.ep.apart.inference import SliceLost
+from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.timeline import Timeline
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed.actor import Actor, ActorFuture
+    from distributed.client import Future
+
+AWAITED: Final = 60  # seconds in which a worker should come back when none is left
+LOOK: Final = 5  # seconds after which it is looked whether the worker of a slice to be made is still there
+
+
+class Cluster:
+    """The workers of a cluster, as the place of a fit."""
+
+    name = "on a cluster"
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def cuts(self, timeline: Timeline) -> Places:
+        """As many slices as workers, fewer of few games."""
+        return period_cuts(timeline.game_start, len(_addresses(self._client)))
+
+    @contextmanager
+    def hold(self, pieces: Cutter, play: Play) -> Iterator[Actors]:
+        """A slice on each worker; nothing of them is left there after the block."""
+        with self._client.as_current():  # actors look for it
+            yield Actors(self._client, pieces, play)
+
+
+class Actors:
+    """Slices held by workers, each by one that has the fewest; what a lost worker held is made again elsewhere."""
+
+    def __init__(self, client: Client, pieces: Cutter, play: Play) -> None:
+        self._client, self._pieces, self._play = client, pieces, play
+        self._where = [""] * len(pieces)
+        made = [self._sent(piece) for piece in pieces]
+        self._actors = [self._made(number, future) for number, future in enumerate(made)]
+        if None in self._actors:
+            self.recover()
+
+    def _sent(self, piece: Piece) -> Future[Actor]:
+        """A piece on its way to a worker that makes an actor of it."""
+        address = min(_addresses(self._client), key=self._where.count)
+        self._where[piece.number] = address
+        sent = self._client.scatter(piece, workers=[address], hash=False)
+        make = cast("Callable[..., Actor]", HeldSlice)
+        return self._client.submit(make, sent, self._play, actor=True, workers=[address], pure=False)
+
+    def _made(self, number: int, future: Future[Actor]) -> Actor | None:
+        """The actor when it is there; None when its worker was lost before."""
+        from distributed.scheduler import KilledWorker
+
+        while True:
+            try:
+                return future.result(timeout=LOOK)
+            except TimeoutError:
+                if self._where[number] not in _addresses(self._client):
+                    return None
+            except (OSError, CancelledError, KilledWorker):
+                return None
+
+    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Ask all, then hear all. Raises SliceLost when a worker answers no more."""
+        calls = [_asked(*call) for call in zip(self._actors, repeat(name), each, strict=False)]
+        found = [_heard(call) for call in calls]
+        for number, (answered, _) in enumerate(found):
+            if not answered:
+                self._actors[number] = None
+        if None in self._actors:
+            raise SliceLost("a worker was lost with the slice of time that it held")
+        return [answer for _, answer in found]
+
+    def recover(self) -> None:
+        """Make lost slices again. Raises SliceLost when no worker is left or comes back."""
+        lost = [number for number, actor in enumerate(self._actors) if actor is None]
+        for number in lost:
+            self._where[number] = ""
+        try:
+            self._client.wait_for_workers(1, timeout=AWAITED)
+        except TimeoutError as error:
+            raise SliceLost("all workers of the cluster are lost") from error
+        for number in lost:
+            self._actors[number] = self._made(number, self._sent(self._pieces[number]))
+        if None in self._actors:
+            raise SliceLost("a worker was lost while it was given a slice of time")
+
+
+def _asked(actor: Actor | None, name: str, arguments: tuple[Any, ...]) -> ActorFuture[Any] | None:
+    """The call on its way; None to a lost worker."""
+    try:
+        return None if actor is None else getattr(actor, name)(*arguments)
+    except RuntimeError:  # as actors say it
+        return None
+
+
+def _heard(call: ActorFuture[Any] | None) -> tuple[bool, Any]:
+    """Whether there is an answer, and the answer."""
+    try:
+        return call is not None, None if call is None else call.result()
+    except OSError:
+        return False, None
+
+
+def _addresses(client: Client) -> list[str]:
+    return list(client.scheduler_info(n_workers=-1)["workers"])
