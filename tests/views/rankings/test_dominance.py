@@ -44,18 +44,19 @@ def expected(run: Run, year: str) -> dict[str, tuple[float, float | None]]:
     rows = run.query(f"SELECT player, mean, sd FROM ({numbers[0]}) ORDER BY mean DESC, player", numbers[1])[1]
     if len(rows) <= LEAST:
         return {}
+    players, means, sds = zip(*rows, strict=True)
+    if run.has_joint:
+        covariance = run.covariance([(player, year) for player in players]).to_numpy()
+    elif sds[0] is not None:
+        covariance = np.diag(np.square(sds))
     found: dict[str, tuple[float, float | None]] = {}
-    for player, mean, sd in rows:
-        others = [row for row in rows if row[0] != player][:OTHERS]
-        lead = mean - np.mean([row[1] for row in others])
-        if sd is None:
-            found[player] = lead, None
-            continue
-        weights = np.append(1.0, np.full(len(others), -1.0 / len(others)))
-        group = [(player, year), *((row[0], year) for row in others)]
-        variances = np.diag(np.square([sd, *(row[2] for row in others)]))
-        covariance = run.covariance(group).to_numpy() if run.has_joint else variances
-        found[player] = lead, float(np.sqrt(weights @ covariance @ weights))
+    for at, player in enumerate(players):
+        weights = np.eye(len(players))[at]
+        weights[[other for other in range(len(players)) if other != at][:OTHERS]] = -1.0 / min(
+            OTHERS, len(rows) - 1
+        )
+        sd = None if sds[0] is None else float(np.sqrt(weights @ covariance @ weights))
+        found[player] = float(weights @ means), sd
     return found
 
 
