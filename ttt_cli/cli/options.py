@@ -25,6 +25,7 @@ from ttt_cli.reading.batches import EVENT_SETS
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
+    from ttt_cli.views.beside import Beside
     from ttt_cli.views.rows import Rows
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -56,7 +57,13 @@ scale_option: Decorator[Any] = click.option(
     "scale",
     metavar="ANCHOR",
     multiple=True,
-    help="Ratings instead of points: 'Lasker @ 1900 = 2720', may be repeated; also: matched, points.",
+    help="Ratings instead of points: 'Lasker, Emanuel @ 1900 = 2720', may be repeated; also: matched, points.",
+)
+beside_option: Decorator[Any] = click.option(
+    "--beside",
+    "published",
+    metavar="FILE",
+    help="Published ratings for comparison: a CSV of player, period and rating, scaled to the run.",
 )
 output_option: Decorator[Any] = click.option(
     "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
@@ -99,6 +106,15 @@ def cluster_option(command: Command) -> Command:
         help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
         "default $TTT_CLUSTER, else this machine.",
     )(wrapped)
+
+
+def asked_beside(path: str | None, run: Run) -> Beside | None:
+    """The ratings of `--beside`, if any."""
+    if path is None:
+        return None
+    from ttt_cli.views.beside import read_beside
+
+    return read_beside(path, run)
 
 
 def format_option(command: Command) -> Command:

@@ -4,7 +4,15 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import asked_run, eligible_options, run_option, scale_option, verbosity_options
+from ttt_cli.cli.options import (
+    asked_beside,
+    asked_run,
+    beside_option,
+    eligible_options,
+    run_option,
+    scale_option,
+    verbosity_options,
+)
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
@@ -30,6 +38,7 @@ from ttt_cli.views.charts.figure import KINDS
     help="Curves of skill, or of the lead over the ten best others (skills).",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
+@beside_option
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
 )
@@ -55,6 +64,7 @@ def command(
     kind: str,
     by: str,
     other: str | None,
+    published: str | None,
     number: int,
     limits: dict[str, Any],
     since: str | None,
@@ -70,12 +80,14 @@ def command(
     names: those who led in the most periods; who is eligible for that, and for the top, is as in `ttt top`.
     Periods without games are thin; TTT-D's draw margin is dashed.
     """
-    if by != "mean" and (kind != "skills" or other):
-        raise click.UsageError("--by dominance goes with --kind skills, and not with --with")
+    if by != "mean" and (kind != "skills" or other or published):
+        raise click.UsageError("--by dominance goes with --kind skills, and not with --with or --beside")
+    if other and published:
+        raise click.UsageError("--with and --beside are one or the other: both are dotted")
     if kind == "difference" and len(names) != 2:
         raise click.UsageError("--kind difference takes two names")
-    if (other and kind != "skills") or (names and kind not in ("skills", "difference")):
-        raise click.UsageError(f"names and --with go with --kind skills, not {kind}")
+    if ((other or published) and kind != "skills") or (names and kind not in ("skills", "difference")):
+        raise click.UsageError(f"names, --with and --beside go with --kind skills, not {kind}")
     if kind != "calibration" and (since or every > 1):
         raise click.UsageError(f"--since and --every go with --kind calibration, not {kind}")
     fmt = figure_format(out, fmt)
@@ -84,10 +96,10 @@ def command(
     from ttt_cli.views.rankings.eligible import eligible
 
     opened = asked_run(run, scale)
-    beside = open_run(other, scale) if other else None
+    second = open_run(other, scale) if other else None
     figure = make_figure(
-        opened, kind, names, by=by, other=beside, count=number, limits=eligible(opened, **limits), since=since,
-        every=every, progress=progress(),
+        opened, kind, names, by=by, other=second, beside=asked_beside(published, opened), count=number,
+        limits=eligible(opened, **limits), since=since, every=every, progress=progress(),
     )  # fmt: skip
     say(*figure.notes)
     save_figure(figure, out, fmt)

@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import asked_run, eligible_options, run_option, scale_option, verbosity_options
+from ttt_cli.cli.options import (
+    asked_beside,
+    asked_run,
+    beside_option,
+    eligible_options,
+    run_option,
+    scale_option,
+    verbosity_options,
+)
 from ttt_cli.cli.terminal.console import say, write
 from ttt_cli.errors import RunError
 
@@ -23,14 +31,15 @@ _PAGE, _FIGURES = (".html", ".htm"), (".pdf", ".png", ".svg")
     "--pages", "most", metavar="N", type=click.IntRange(min=0), default=30_000, show_default=True,
     help="Pages for at most so many players of a site, those of the most games, and as many events.",
 )  # fmt: skip
+@beside_option
 @eligible_options
 @run_option
 @scale_option
 @verbosity_options
 @click.pass_context
 def command(
-    context: click.Context, place: str | None, out: str, title: str | None, most: int, limits: dict[str, Any],
-    run: str | None, scale: tuple[str, ...],
+    context: click.Context, place: str | None, out: str, title: str | None, most: int, published: str | None,
+    limits: dict[str, Any], run: str | None, scale: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write one HTML page that works offline, or a site: a folder of pages of players, years and events.
 
@@ -52,10 +61,12 @@ def command(
     from ttt_cli.views.report.page import report_page
 
     opened = asked_run(run, scale)
-    chosen = eligible(opened, **limits)
+    chosen, beside = eligible(opened, **limits), asked_beside(published, opened)
+    if beside:
+        say(*beside.words())
     if _is_folder(out):
-        _write_site(opened, out, chosen, title, most)
-    elif write(report_page(opened, chosen).encode(), out):
+        _write_site(opened, out, chosen, title, most, beside)
+    elif write(report_page(opened, chosen, beside=beside).encode(), out):
         say(f"{out} written")
 
 
@@ -67,14 +78,14 @@ def _is_folder(out: str) -> bool:
     return out.endswith("/") or place.is_dir() or place.suffix.lower() not in _PAGE
 
 
-def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int) -> None:
+def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int, beside: Any) -> None:
     from ttt_cli.cli.terminal.bars import progress
     from ttt_cli.views.report.site.build import write_site
 
     if Path(out).is_file():
         hint = "name a page PAGE.html, or a folder that is not there yet"
         raise RunError("is a file, not a folder", where=out, hint=hint)
-    done = write_site(opened, Path(out), limits, title=title, most=most, progress=progress())
+    done = write_site(opened, Path(out), limits, title=title, most=most, beside=beside, progress=progress())
     say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
     for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
         if count:

@@ -15,6 +15,7 @@ from ttt_cli.runs.lookup import Query, find_player
 from ttt_cli.runs.meta import RunMeta
 
 POINTS: Final = "points"  # asks for the run's own scale
+EXAMPLE: Final = "Lasker, Emanuel @ 1900 = 2720"  # an anchor for the sample
 MATCHED: Final = "matched"  # asks for the slope of the anchors
 _ANCHOR: Final = re.compile(r"(?P<name>.+?)\s*@\s*(?P<period>\d{4}\S*)\s*=\s*(?P<rating>-?\d+(\.\d+)?)")
 _SKILLS: Final = """
@@ -67,7 +68,7 @@ def parse_anchor(text: str) -> Anchor:
     if not found:
         raise ConfigError(
             f"{text!r} is no anchor of a scale",
-            hint="write NAME @ YEAR = RATING, for instance 'Lasker @ 1900 = 2720'",
+            hint=f"write NAME @ YEAR = RATING, for instance '{EXAMPLE}'",
         )
     return Anchor(found["name"], found["period"], float(found["rating"]))
 
@@ -87,7 +88,7 @@ def asked_anchors(meta: RunMeta, asked: Sequence[str]) -> tuple[tuple[Anchor, ..
             if not texts:
                 raise ConfigError(
                     "matched is the slope of anchors, and there are none",
-                    hint="add two or more: --scale 'Lasker @ 1900 = 2720'",
+                    hint=f"add two or more: --scale '{EXAMPLE}'",
                 )
         return tuple(map(parse_anchor, texts)), MATCHED in asked
     return tuple(map(parse_anchor, section.get("anchors", ()))), section.get("slope") == MATCHED

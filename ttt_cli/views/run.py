@@ -2,6 +2,7 @@
 
 from ttt_cli.runs.evidence import evidence_table
 from ttt_cli.runs.run import Run
+from ttt_cli.runs.scale import Scale
 from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.rows import Rows
 
@@ -19,9 +20,12 @@ def scale_note(run: Run) -> str:
     )
 
 
-def axis_title(unit: str) -> str:
-    """What the axis of skills is called."""
-    return "skill, points" if unit == "points" else f"rating, {unit}"
+def axis_title(scale: Scale) -> str:
+    """What the axis of skills is called: of a scaled figure with its anchor, so that it cannot be taken for another."""
+    if not scale.anchors:
+        return "skill, points"
+    first, *more = scale.anchors
+    return f"rating, Elo ({first}{f' and {len(more)} more' if more else ''})"
 
 
 def run_line(run: Run) -> str:

@@ -9,22 +9,21 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ttt_cli.errors import DataError
 from ttt_cli.folding import fold
 from ttt_cli.games.players.names import clean_name
-from ttt_cli.progress import SILENT
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.reports import InputFile
+from ttt_cli.reading.small import whole_text
 from ttt_cli.reading.streams import Input
 
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
 _SPELLINGS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
 _NAMES: Final = frozenset({"name", "main", "player", "canonical", "main name"})
-_MOST: Final = 1 << 26  # bytes of an alias file
 
 
 @dataclass(frozen=True)
@@ -54,15 +53,7 @@ class _Entry(NamedTuple):
 def read_aliases(path: str) -> Aliases:
     """Read an alias file, plain or packed. Raises DataError with file and line when it contradicts itself."""
     source = Input(path)
-    content = bytearray()
-    with SILENT.task("") as bar, closing(source.blocks(bar)) as blocks:
-        for block in blocks:
-            content += block
-            if len(content) > _MOST:
-                raise DataError(
-                    f"takes more than {_MOST >> 20} MB", where=path, hint="is it a list of names?"
-                )
-    text = decode(bytes(content).removeprefix(b"\xef\xbb\xbf"))
+    text = whole_text(source, "a list of names")
     names: dict[str, str] = {}
     by_status: dict[tuple[str, str], str] = {}
     lines: dict[tuple[str, str], int] = {}

@@ -81,7 +81,7 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
     high = max(record["high"] for record in firsts)
     x = alt.X("year:Q", axis=year_axis(first, last), scale=alt.Scale(domain=[first, last], nice=False))
     scale = alt.Scale(domain=[low, high + _FOR_NAMES * (high - low)], nice=False, zero=False)
-    y = alt.Y("value:Q", axis=alt.Axis(format="d", title=axis_title(run.scale.unit)), scale=scale)
+    y = alt.Y("value:Q", axis=alt.Axis(format="d", title=axis_title(run.scale)), scale=scale)
     lines = (
         chart_of(records)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18, aria=False), aria=False)

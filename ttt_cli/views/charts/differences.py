@@ -10,7 +10,6 @@ from ttt_cli.views.charts.histories import History, Point, drawn_when_idle
 from ttt_cli.views.charts.labels import shorten
 from ttt_cli.views.charts.skills import Words, skills_chart
 from ttt_cli.views.players.versus import TAKEN
-from ttt_cli.views.run import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,7 +42,7 @@ def difference_chart(run: Run, a: str, b: str) -> alt.LayerChart:
     )
     name = f"{shorten(a)} less {shorten(b)}"
     words = Words(
-        name, f"difference of {axis_title(run.scale.unit)}", f"difference{f', {TAKEN[how]}' if how else ''}"
+        name, f"difference of skill, {run.scale.unit}", f"difference{f', {TAKEN[how]}' if how else ''}"
     )
     return skills_chart([History(a, points)], run.name, run.meta.period, words=words)
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.errors import LookupFailed
+from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.folding import fold_surname
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.runs.scale import EXAMPLE
 from ttt_cli.views.rankings.eligible import Eligible, eligible
+from ttt_cli.views.run import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
 
     from ttt_cli.runs.run import Run
+    from ttt_cli.views.beside import Beside
 
 KINDS: Final = (
     "skills",
@@ -30,6 +34,7 @@ KINDS: Final = (
 )
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
+_ALIKE: Final = 0.1  # of the logarithms of what an Elo point is
 _NAMED: Final = 4  # players in the name of a file
 
 
@@ -49,6 +54,7 @@ def make_figure(
     *,
     by: str = "mean",
     other: Run | None = None,
+    beside: Beside | None = None,
     count: int = 10,
     limits: Eligible | None = None,
     since: str | None = None,
@@ -58,7 +64,8 @@ def make_figure(
     """The figure of a kind in KINDS.
 
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
-    periods; or the two whose `difference` is. `other`: a second run to compare their skills with. `limits`: who is
+    periods; or the two whose `difference` is. `other`: a second run to compare their skills with, `beside`: published
+    ratings. `limits`: who is
     eligible to lead (None: by default); `count`: of how many the mean is `top`. `by` `dominance`: the leads of players
     over the best others are shown.
     `since`, `every`: from when on games are predicted for `calibration`, and how often is learned.
@@ -66,7 +73,7 @@ def make_figure(
     """
     with run:
         if kind == "skills":
-            return _skills(run, names, other, limits or eligible(run), by)
+            return _skills(run, names, other, beside, limits or eligible(run), by)
         if kind == "difference":
             return _difference(run, names)
         if kind == "calibration":
@@ -99,8 +106,10 @@ def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.Laye
     raise ValueError(kind)
 
 
-def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible, by: str) -> Figure:
-    from ttt_cli.views.charts.histories import histories, leading_players
+def _skills(
+    run: Run, names: Sequence[str], other: Run | None, beside: Beside | None, limits: Eligible, by: str
+) -> Figure:
+    from ttt_cli.views.charts.histories import histories, leading_players, of_ratings
     from ttt_cli.views.charts.skills import skills_chart
 
     found = [run.find_player(name) for name in names]
@@ -121,19 +130,42 @@ def _skills(run: Run, names: Sequence[str], other: Run | None, limits: Eligible,
     curves = histories(run, players)
     if not curves:
         raise LookupFailed("no player asked for has a game")
-    beside = histories(other, players) if other else []
+    dotted, second = "", []
     if other:
-        missing = [player for player in players if player not in {history.player for history in beside}]
-        notes += [f"{other.name} does not have {player}" for player in missing]
+        notes += _one_axis(run, other)
+        second, dotted, whose = histories(other, players), f"skill by {other.name}", other.name
+    elif beside:
+        second = of_ratings(beside.ratings, players, run.meta.period)
+        dotted, whose = f"ratings of {beside.name}, scaled", beside.name
+        notes += beside.words()
+    if dotted:
+        missing = [player for player in players if player not in {history.player for history in second}]
+        notes += [f"{whose} does not have {player}" for player in missing]
     chart = skills_chart(
         curves,
         run.name,
         run.meta.period,
-        other=beside,
-        other_name=other.name if other and beside else "",
-        unit=run.scale.unit,
+        other=second,
+        dotted=dotted if second else "",
+        axis=axis_title(run.scale),
     )
     return Figure(chart.to_dict(validate=False), tuple(notes), _stem(players))
+
+
+def _one_axis(run: Run, other: Run) -> list[str]:
+    """What to know of two runs on one axis. Raises ConfigError where they are in different units."""
+    if run.scale.unit != other.scale.unit:
+        raise ConfigError(
+            f"{run.name} is in {run.scale.unit}, {other.name} in {other.scale.unit}: one axis cannot show both",
+            hint=f"give both one scale: --scale '{EXAMPLE}', or --scale points",
+        )
+    apart = abs(log(run.meta.elo_unit / other.meta.elo_unit)) > _ALIKE and not run.scale.anchors
+    if not apart and run.scale.anchors == other.scale.anchors:
+        return []
+    return [
+        f"{run.name} and {other.name} are measured differently (200 Elo points are {200 * run.meta.elo_unit:.0f} and "
+        f"{200 * other.meta.elo_unit:.0f} points): --scale '{EXAMPLE}' gives both one scale"
+    ]
 
 
 def _difference(run: Run, names: Sequence[str]) -> Figure:

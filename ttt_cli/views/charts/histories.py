@@ -1,10 +1,11 @@
 """Skill histories as curves need them: years as numbers, and stretches with and without games apart."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from ttt_cli.periods import label as label_of
 from ttt_cli.periods import year_of
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
@@ -77,6 +78,23 @@ def histories(run: Run, players: Sequence[str]) -> list[History]:
     for player, label, number, *values in rows:
         points.setdefault(player, []).append(Point(label, year_of(number, period), *values))
     return [History(player, tuple(points[player])) for player in dict.fromkeys(players) if player in points]
+
+
+def of_ratings(
+    ratings: Mapping[str, Mapping[int, float]], players: Sequence[str], period: Any
+) -> list[History]:
+    """Ratings by player and period's number as histories of those players who have any."""
+    return [
+        History(
+            player,
+            tuple(
+                Point(label_of(number, period), year_of(number, period), value, 0.0, 1.0)
+                for number, value in sorted(ratings[player].items())
+            ),
+        )
+        for player in players
+        if player in ratings
+    ]
 
 
 def leading_players(run: Run, count: int, limits: Eligible) -> list[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
 from ttt_cli.views.charts.style import HEIGHT, PALE, WIDTH, chart_of, colour, finish, shape, year_axis
-from ttt_cli.views.run import axis_title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -42,26 +41,28 @@ def skills_chart(
     period: str,
     *,
     other: Sequence[History] = (),
-    other_name: str = "",
-    unit: str = "points",
+    dotted: str = "",
+    axis: str = "skill, points",
     words: Words | None = None,
 ) -> alt.LayerChart:
-    """Every player's mean with a band of one sd; TTT-D's skill + draw margin dashed; another run's mean dotted.
+    """Every player's mean with a band of one sd; TTT-D's skill + draw margin dashed; `other` curves, which are
+    what `dotted` says, dotted.
 
-    Steps without games at both ends are thin and pale. `curves` must not be empty. `unit`: of the means.
+    Steps without games at both ends are thin and pale. `curves` must not be empty. `axis`: what that of the means is
+    called.
     """
     names = [history.player for history in curves]
     dashed = any(point.margin is not None for history in curves for point in history.points)
-    scale = _Scales(curves, other, words.axis if words else axis_title(unit), zero=words is not None)
-    layers = [*([_zero(scale)] if words else []), *_bands(curves, scale), *_lines(curves, scale, _mean)]
+    axes = _Scales(curves, other, words.axis if words else axis, zero=words is not None)
+    layers = [*([_zero(axes)] if words else []), *_bands(curves, axes), *_lines(curves, axes, _mean)]
     if dashed:
-        layers += _lines(curves, scale, _with_margin, _DASHED)
+        layers += _lines(curves, axes, _with_margin, _DASHED)
     if other:
-        layers += _lines(other, scale, _mean, _DOTTED)
-    layers += [_points(curves, scale, run_name), *_names(curves, scale)]
+        layers += _lines(other, axes, _mean, _DOTTED)
+    layers += [_points(curves, axes, run_name), *_names(curves, axes)]
     certain = all(point.sd == 0.0 for history in curves for point in history.points)  # no sd is known
     shown = words or Words(f"Skill of {title_of(names)}", "", "skill")
-    return finish(layers, shown.title, _legend(run_name, period, dashed, other_name, certain, shown.line))
+    return finish(layers, shown.title, _legend(run_name, period, dashed, dotted, certain, shown.line))
 
 
 class _Scales:
@@ -257,10 +258,10 @@ def title_of(names: Sequence[str]) -> str:
     return f"{shown}{f' and {more} more' if more > 0 else ''}"
 
 
-def _legend(run_name: str, period: str, dashed: bool, other_name: str, certain: bool, line: str) -> str:
+def _legend(run_name: str, period: str, dashed: bool, dotted: str, certain: bool, line: str) -> str:
     parts = [f"line: {line}" if certain else f"line: {line}, band: one sd to either side"]
     if dashed:
         parts.append("dashed: skill + draw margin")
-    if other_name:
-        parts.append(f"dotted: skill by {other_name}")
+    if dotted:
+        parts.append(f"dotted: {dotted}")
     return f"{run_name} · {', '.join(parts)}, thin: {period}s without games"

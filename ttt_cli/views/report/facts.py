@@ -15,6 +15,7 @@ from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
     from ttt_cli.runs.run import Run
+    from ttt_cli.views.beside import Beside
 
 _PROBLEMS: Final = 100
 
@@ -49,6 +50,16 @@ def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
         )
     lines += meta.notes
     return "".join(f'<p class="note">{escape(line)}</p>' for line in lines)
+
+
+def beside_section(beside: Beside) -> str:
+    """Published ratings: how they were matched and scaled, and how well they agree with skills, year by year."""
+    title = escape(f"Beside {beside.name}")
+    words = "".join(f'<p class="help">{escape(line)}</p>' for line in beside.words())
+    rows = [(str(one.year), one.players, f"{one.correlation:.2f}") for one in beside.years]
+    table = _table("Correlation of ratings with skills", ("year", "players rated", "correlation"), rows)
+    heading = f'<section id="beside" aria-labelledby="beside-title"><h2 id="beside-title">{title}</h2>'
+    return f"{heading}{words}<details><summary>Correlation by year</summary>{table}</details></section>"
 
 
 def evidence_section(meta: RunMeta) -> str:

@@ -1,18 +1,20 @@
 """The page: its parts and what its script works on put together, everything in it escaped."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any, Final
 
 from ttt_cli.runs.run import Run
+from ttt_cli.views.beside import Beside
 from ttt_cli.views.embedding import embedded
 from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.report.facts import data_section, evidence_section, notes, summary_cards
-from ttt_cli.views.report.players import BUDGET, Carried, carried_players
+from ttt_cli.views.report.facts import beside_section, data_section, evidence_section, notes, summary_cards
+from ttt_cli.views.report.players import BUDGET, Carried, carried_players, short
 from ttt_cli.views.report.templates import asset, filled, script
-from ttt_cli.views.run import scale_note
+from ttt_cli.views.run import axis_title, scale_note
 
 DATA_SCRIPTS: Final = ("fold.js", "periods.js", "data.js")
 _SCRIPTS: Final = (
@@ -21,19 +23,24 @@ _SCRIPTS: Final = (
 )  # fmt: skip
 
 
-def report_page(run: Run, limits: Eligible | None = None, *, budget: int = BUDGET) -> str:
+def report_page(
+    run: Run, limits: Eligible | None = None, *, budget: int = BUDGET, beside: Beside | None = None
+) -> str:
     """A run as one HTML page that needs nothing else: style, script and data are inside.
 
     `limits`: who is eligible until the reader changes it (None: by default). `budget`: bytes that players' histories
-    may take; of a larger run, those who played most are carried.
+    may take; of a larger run, those who played most are carried. `beside`: published ratings to show, too.
     """
     with run:
         data = report_data(run, limits, budget)
+        data["beside"] = _beside(beside, data)
         parts = {
             "title": escape(f"{run.name}: skill histories"),
             "about": escape(f"{run.meta.describe()}; {scale_note(run)}"),
             "cards": summary_cards(run.meta),
             "notes": notes(run.meta, data),
+            "dotted": f" Dotted: ratings of {escape(beside.name)}, scaled." if beside else "",
+            "beside": beside_section(beside) if beside else "",
             "evidence": evidence_section(run.meta),
             "reading": data_section(run),
             "period": escape(run.meta.period),
@@ -57,6 +64,7 @@ def report_data(run: Run, limits: Eligible | None = None, budget: int = BUDGET) 
         **_periods(run, carried),
         "limits": asdict(limits or eligible(run)),
         "unit": run.scale.unit,
+        "unitTitle": axis_title(run.scale),
         "smoothed": run.meta.kind == "smoothed",
         "hasSd": carried.has_sd,
         "later": list(carried.later),
@@ -79,6 +87,19 @@ def _periods(run: Run, carried: Carried) -> dict[str, Any]:
         "labels": [label(number, period) for number in range(first, last + 1)],
         "years": [round(year_of(first, period), 6), 1.0 / STEPS_PER_YEAR[period]],
     }
+
+
+def _beside(beside: Beside | None, data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Published ratings of the players who are carried: pairs of a period's place and a rating, by name."""
+    if beside is None:
+        return None
+    carried, base = {player[0] for player in data["players"]}, data["base"]
+    ratings = {
+        player: [[number - base, short(value)] for number, value in sorted(some.items())]
+        for player, some in beside.ratings.items()
+        if player in carried
+    }
+    return {"name": beside.name, "ratings": ratings}
 
 
 def _surface(surface: Surface | None) -> dict[str, Any] | None:

@@ -30,7 +30,11 @@ TOLD: tuple[Told, ...] = (
 
 
 def run_of(
-    told: Sequence[Told], period: Period = "year", *, spellings: tuple[tuple[str, str], ...] = ()
+    told: Sequence[Told],
+    period: Period = "year",
+    *,
+    spellings: tuple[tuple[str, str], ...] = (),
+    scale: Sequence[str] = (),
 ) -> Run:
     """A run in memory of games with event, site and round."""
     columns = {}
@@ -40,7 +44,7 @@ def run_of(
         columns[name] = Column(codes, values)
     games = replace(games_of([row[:4] for row in told]), spellings=spellings, **columns)  # type: ignore[arg-type]
     timeline = build_timeline(games, period)
-    return memory_run(games, timeline, fit_of(timeline), CONFIG)
+    return memory_run(games, timeline, fit_of(timeline), CONFIG, scale)
 
 
 @pytest.fixture(scope="session")

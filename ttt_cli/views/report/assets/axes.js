@@ -12,10 +12,18 @@ function ticks(low, high, count) {
   return found;
 }
 
+/** Published ratings of a player: places of periods and ratings, where the page has them. */
+const ratingsOf = (player) => (D.beside && Object.hasOwn(D.beside.ratings, player.name) ? D.beside.ratings[player.name] : []);
+
 /** Linear scales for years and points in a drawing of this size; `right` pixels stay free for names. */
 function scales(shown, width, height, right) {
   let [first, last, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
-  for (const { at, mean, sd, margin } of shown) {
+  for (const player of shown) {
+    const { at, mean, sd, margin } = player;
+    for (const [, value] of ratingsOf(player)) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
     first = Math.min(first, yearOf(at[0]));
     last = Math.max(last, yearOf(at[at.length - 1]));
     mean.forEach((value, i) => {

@@ -36,6 +36,11 @@ function curve(player, slot, scale) {
       parts.push(shape("path", { class: `curve margin${idle}`, d: path(rows, player, scale, (i) => player.mean[i] + player.margin[i]), stroke: colour }));
     }
   }
+  const rated = ratingsOf(player);
+  if (rated.length) {
+    const d = rated.map(([t, value], n) => `${n ? "L" : "M"}${scale.x(yearOf(t)).toFixed(1)} ${scale.y(value).toFixed(1)}`).join("");
+    parts.push(shape("path", { class: "curve rated", d, stroke: colour }));
+  }
   player.at.forEach((t, i) => {
     if (player.played[i] > 0) parts.push(shape("circle", { cx: scale.x(yearOf(t)).toFixed(1), cy: scale.y(player.mean[i]).toFixed(1), r: 2.4, fill: colour }));
   });

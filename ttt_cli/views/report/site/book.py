@@ -10,6 +10,7 @@ from ttt_cli.arrays import Ids, Places
 from ttt_cli.folding import fold_all
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE, TEXTS
+from ttt_cli.views.beside import Beside
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.site.events import Event, Events, find_events
 from ttt_cli.views.report.site.lines import named
@@ -23,7 +24,7 @@ from ttt_cli.views.report.site.slugs import slugs
 class Book:
     """What is in a site: `title` stands on every page, players are called by their numbers in the run's names.
 
-    `remark` says how probabilities of being the strongest were found.
+    `remark` says how probabilities of being the strongest were found; `beside` are published ratings, if any.
     """
 
     run: Run
@@ -33,6 +34,7 @@ class Book:
     years: Years
     rankings: dict[int, Ranking]
     remark: str
+    beside: Beside | None
     played: Played
     events: Events
 
@@ -146,7 +148,7 @@ class Book:
         return not bool(np.isnan(self.years.sd).any())
 
 
-def open_book(run: Run, limits: Eligible, title: str, most: int) -> Book:
+def open_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None) -> Book:
     """Ask a run for all that its site shows. The `most` players of the most games have a page, and as many events."""
     everybody = people(run)
     ahead = sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most]
@@ -165,6 +167,7 @@ def open_book(run: Run, limits: Eligible, title: str, most: int) -> Book:
         years=histories(run),
         rankings=ranked,
         remark=remark,
+        beside=beside,
         played=played,
         events=find_events(run, played, most),
     )

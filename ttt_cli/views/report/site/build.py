@@ -7,6 +7,7 @@ from typing import Final
 
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
+from ttt_cli.views.beside import Beside
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
 from ttt_cli.views.report.site.compare import compare_page, history_scripts
@@ -42,16 +43,18 @@ def write_site(
     *,
     title: str | None = None,
     most: int = MOST,
+    beside: Beside | None = None,
     progress: Progress = SILENT,
 ) -> Written:
     """Write a folder of pages about a run, complete or not at all; equal runs give equal bytes.
 
     `limits`: who is eligible for rankings (None: by default). `most`: players with a page of their own, those of the
-    most games, and events likewise. Raises RunError when it cannot be written.
+    most games, and events likewise. `beside`: published ratings to show, too. Raises RunError when it cannot be
+    written.
     """
     files = size = 0
     with run, new_folder(place) as write:
-        book = open_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most)
+        book = open_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
                 write(path, text)

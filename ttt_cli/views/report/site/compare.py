@@ -14,6 +14,7 @@ from ttt_cli.views.report.site.data import handed_over
 from ttt_cli.views.report.site.markup import page
 from ttt_cli.views.report.site.played import predicted
 from ttt_cli.views.report.templates import filled
+from ttt_cli.views.run import axis_title
 
 _TOGETHER: Final = 200  # players whose histories are in one file
 _STEPS: Final = 75  # of the difference of two skills
@@ -30,7 +31,7 @@ def compare_page(book: Book) -> str:
         "years": [first, 1],
         "labels": [str(year) for year in range(first, last + 1)],
         "hasSd": book.has_sd,
-        "unit": book.run.scale.unit,
+        "unitTitle": axis_title(book.run.scale),
         "together": _TOGETHER,
         "chances": _chances(book),
     }

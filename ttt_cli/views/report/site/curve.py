@@ -1,7 +1,7 @@
 """A player's career as a picture: the curve of the skill with a band of one sd, as SVG that needs no script."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -19,13 +19,17 @@ def career(
     mean: Sequence[float],
     sd: Sequence[float],
     games: Sequence[float],
+    rated: Mapping[int, float],
 ) -> str:
-    """The skill by year with its band; empty for less than three years. Years with games have a dot."""
+    """The skill by year with its band, ratings by year dotted; empty for less than three years.
+
+    Years with games have a dot.
+    """
     if len(years) < 3:
         return ""
     wide = [0.0 if math.isnan(one) else one for one in sd]
-    low = min(m - s for m, s in zip(mean, wide, strict=True))
-    high = max(m + s for m, s in zip(mean, wide, strict=True))
+    low = min([*(m - s for m, s in zip(mean, wide, strict=True)), *rated.values()])
+    high = max([*(m + s for m, s in zip(mean, wide, strict=True)), *rated.values()])
 
     def x(year: float) -> float:
         return _LEFT + (year - years[0]) / (years[-1] - years[0]) * (_WIDTH - _LEFT - _RIGHT)
@@ -39,6 +43,7 @@ def career(
         [(place, round(y(m + sign * s))) for place, m, s in zip(at, mean, wide, strict=True)]
         for sign in (1, -1)
     )
+    published = [(round(x(year)), round(y(value))) for year, value in rated.items()]
     played = [place for place, count in zip(middle, games, strict=True) if count]
     grid = _ticks(low, high, 4)
     lines = "".join(f"M{_LEFT} {y(value):.0f}H{_WIDTH}" for value in grid)
@@ -49,6 +54,7 @@ def career(
         if year % 1 == 0
     )
     band = _path(_bends(upper) + _bends(lower)[::-1], "l")
+    dotted = f"<path class='curve rated' d='{_path(published, 'l')}'/>" if published else ""
     top = max(range(len(mean)), key=lambda at: mean[at])
     first, last, best = (f"{points(mean[at])} in {years[at]}" for at in (0, -1, top))
     label = text(f"{name}: skill from {first} to {last}, highest {best}")
@@ -57,7 +63,7 @@ def career(
         f"<path class=grid d='{lines}'/><g class=skills>{skills}</g><g class=below>{below}</g>"
         f"<text class=unit x=0 y=11>{text(unit)}</text><path class=band d='{band}z'/>"
         f"<path class=curve d='{_path(_bends(middle), 'l')}'/>"
-        f"<path class=dots d='{_path(played, 'h0m')}h0'/></svg></div>"
+        f"{dotted}<path class=dots d='{_path(played, 'h0m')}h0'/></svg></div>"
     )
 
 

@@ -49,9 +49,22 @@ def front_page(book: Book) -> str:
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return page(
         book.title, book.title, *notes, f'<dl class="cards">{summary_cards(run.meta)}</dl>', ones, *greatest,
+        _beside(book),
         section("Years", f'<ul class="years">{years}</ul>'),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
     )  # fmt: skip
+
+
+def _beside(book: Book) -> str:
+    if book.beside is None:
+        return ""
+    rows = [
+        row(link(f"years/{one.year}.html", str(one.year)), str(one.players), f"{one.correlation:.2f}")
+        for one in book.beside.years
+    ]
+    told = table("correlation by year", ("year", "#players rated", "#correlation"), rows)
+    folded = f"<details><summary>Correlation by year</summary>{told}</details>" if rows else ""
+    return section("Published ratings", *map(note, book.beside.words()), folded)
 
 
 def _number_ones(book: Book) -> str:

@@ -90,7 +90,7 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
 
 def _career(book: Book, player: int, side: Side) -> list[str]:
     """The curve, and the years with games or a rank; nothing of a few games in years without a rank."""
-    years = book.years
+    one, years = book.people[player], book.years
     span = slice(*years.starts[player : player + 2].tolist())
     year, mean, sd, games = (
         column[span].tolist() for column in (years.year, years.mean, years.sd, years.games)
@@ -100,15 +100,20 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
         return []
     keys, count, *_, scored, expected = side.sums(side.year)
     by_year = {key: (n, s, e) for key, n, s, e in zip(keys.tolist(), count, scored, expected, strict=True)}
+    beside = book.beside
+    rated = beside.by_year(one.name, book.run.meta.period) if beside else {}
     rows = []
     for at, m, s, rank in zip(year, mean, sd, ranks, strict=True):
         if rank is None and at not in by_year:
             continue
         told = map(number, by_year[at]) if at in by_year else ("", "", "")
-        rows.append(row(link(f"../years/{at}.html", str(at)), str(rank or ""), skill(m, s), *told))
-    heads = ("year", "#rank", "#skill", "#games", "#points", "#expected")
+        rating = (points(rated.get(at)),) if rated else ()
+        rows.append(row(link(f"../years/{at}.html", str(at)), str(rank or ""), skill(m, s), *told, *rating))
+    heads = ("year", "#rank", "#skill", "#games", "#points", "#expected", *(["#rating"] if rated else []))
+    dotted = f"Dotted and rating: {beside.name}, scaled" if beside and rated else ""
     return [
-        career(book.people[player].name, axis_title(book.run.scale.unit), year, mean, sd, games),
+        career(one.name, axis_title(book.run.scale), year, mean, sd, games, rated),
+        note(dotted),
         section("Years", table("years", heads, rows)),
     ]
 
