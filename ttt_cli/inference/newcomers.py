@@ -20,10 +20,11 @@ class Newcomers:
 
     | name | shape | unit | |
     |---|---|---|---|
-    | first | (newcomers,) | | their first nodes |
+    | first, year | (newcomers,) | | their first nodes, and the place of the year among years with newcomers |
     | prior_variance | (newcomers,) | points^2 | of the skill there, before anything is known of m |
     | mean, covariance | (years,), (years, years) | points | what is believed of m in years with newcomers |
     | squares | (years,) | | the expected squares of u |
+    | given_skills | (years, years) | 1/points^2 | covariance of m given all skills, over sd^4 |
     | spread | | | no quadratic form of the skills' precision given m is more than so many times that without |
     """
 
@@ -31,19 +32,18 @@ class Newcomers:
         self.first: Places = np.flatnonzero(timeline.previous < 0)
         period = timeline.node_period[self.first].tolist()
         known = {number: calendar_year(number, timeline.period) for number in set(period)}
-        years, self._of = np.unique(
+        years, self.year = np.unique(
             np.array([known[number] for number in period], np.int32), return_inverse=True
         )
         self._years: Ids = years
-        self._sd, self._drift = sd, drift
+        self.sd, self._drift = sd, drift
         self._steps = np.append(1.0, drift**2 * np.diff(years))[: len(years)]
         self._root = np.tril(np.broadcast_to(np.sqrt(self._steps), (len(years), len(years))))
         prior = self._root @ self._root.T
-        self.prior_variance = sd**2 + np.diag(prior)[self._of]
-        self._information = self._root.T * self._sum(np.full(len(self.first), sd**-2)) @ self._root
-        self._given_skills = self._root @ np.linalg.solve(
-            np.eye(len(years)) + self._information, self._root.T
-        )
+        self.prior_variance = sd**2 + np.diag(prior)[self.year]
+        information = self._root.T * self._sum(np.full(len(self.first), sd**-2)) @ self._root
+        given = np.linalg.solve(np.eye(len(years)) + information, self._root.T)
+        self.given_skills = self._root @ given / sd**4
         self.spread = 1.0 + float((prior @ self._sum(np.ones(len(self.first)))).max(initial=0.0)) / sd**2
         self.mean, self.covariance, self.log_evidence = np.zeros(len(years)), prior, 0.0
         self.squares = np.ones(len(years))
@@ -55,7 +55,7 @@ class Newcomers:
         """
         forward, marginal = messages.forward[self.first], messages.marginal[self.first]
         precision, weighted = (marginal - forward).T
-        shrink = 1.0 / (1.0 + self._sd**2 * precision)
+        shrink = 1.0 / (1.0 + self.sd**2 * precision)
         told, told_mean = precision * shrink, weighted * shrink
         score = self._sum(told_mean)
         precision_of_u = np.eye(len(self._years)) + self._root.T * self._sum(told) @ self._root
@@ -63,19 +63,22 @@ class Newcomers:
         u = inverse @ weighted_u
         self.mean, self.covariance = self._root @ u, self._root @ inverse @ self._root.T
         self.squares = u**2 + np.diag(inverse)
-        own = np.diag(self.covariance)[self._of]
+        own = np.diag(self.covariance)[self.year]
         left = 1.0 - own * told
-        mean, variance = (self.mean[self._of] - own * told_mean) / left, own / left
-        chains.mean[self.first], chains.variance[self.first] = mean, self._sd**2 + variance
+        mean, variance = (self.mean[self.year] - own * told_mean) / left, own / left
+        chains.mean[self.first], chains.variance[self.first] = mean, self.sd**2 + variance
         apart = np.log(left) + left * (told_mean**2 * variance + 2.0 * told_mean * mean - told * mean**2)
         of_u = weighted_u @ u - np.linalg.slogdet(precision_of_u)[1]
         self.log_evidence = 0.5 * float(of_u - apart.sum())
 
-    def add_shared(self, chains: Chains, z: Array, az: Array) -> float:
-        """Add to `az` what the precision of skills has times z beyond that of the chains; returns z times that."""
+    def add_shared(self, variance: Array, z: Array, az: Array) -> float:
+        """Add to `az` what the precision of skills has times z beyond that of chains; returns z times that.
+
+        `variance` is that of their steps.
+        """
         own = z[self.first]
-        away = self._given_skills @ self._sum(own) / self._sd**4
-        added = (self._sd**-2 - 1.0 / chains.variance[self.first]) * own - away[self._of]
+        away = self.given_skills @ self._sum(own)
+        added = (self.sd**-2 - 1.0 / variance[self.first]) * own - away[self.year]
         az[self.first] += added
         return float(own @ added)
 
@@ -83,9 +86,9 @@ class Newcomers:
         """The chains with m of the years as further variables, from which those of newcomers' skills come."""
         nodes, years = len(chains.previous), np.arange(len(self._years), dtype=np.int32)
         previous = np.append(chains.previous, np.where(years > 0, nodes + years - 1, -1)).astype(np.int32)
-        previous[self.first] = nodes + self._of
+        previous[self.first] = nodes + self.year
         mean, variance = np.append(chains.mean, np.zeros(len(years))), np.append(chains.variance, self._steps)
-        mean[self.first], variance[self.first] = 0.0, self._sd**2
+        mean[self.first], variance[self.first] = 0.0, self.sd**2
         return chains._replace(previous=previous, mean=mean, variance=variance)
 
     def gradient(self, squares: Array) -> dict[str, float]:
@@ -103,4 +106,4 @@ class Newcomers:
 
     def _sum(self, values: Array) -> Array:
         """Those of newcomers by year."""
-        return np.bincount(self._of, values, len(self._years)).astype(np.float64)
+        return np.bincount(self.year, values, len(self._years)).astype(np.float64)

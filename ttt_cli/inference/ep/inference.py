@@ -12,6 +12,7 @@ from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
+from ttt_cli.inference.ep.levels import Levels
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Moves, Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
@@ -69,11 +70,9 @@ class Inference:
         moving.begin(self.chains, rule.noise)
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
-        self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices)
         self.newcomers = priors["skill"].newcomers
-        if self.newcomers:
-            self._joint.add_shared = partial(self.newcomers.add_shared, self.chains)
-            self._joint.spread = self.newcomers.spread
+        levels = Levels(timeline, self.chains, self.newcomers) if self.newcomers else None
+        self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices, levels)
         self.sites = Sites(
             started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
             np.zeros((games, 5 if margins else 2)),

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.arrays import Array
+from ttt_cli.inference.ep.levels import Levels
 from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
 
@@ -68,19 +69,14 @@ class JointSolver:
     """A x = b for the chains of `filters`. `diagonal` is to be filled before they are factored, `residual` with b
     before each solution.
 
-    `widest`: the largest sd of a variable before a game is seen, points. `add_shared(z, out)` adds what A z has beyond
-    chains and games to out, and returns the product of z and that; A is then at least 1 / `spread` times what it is
-    without.
+    `widest`: the largest sd of a variable before a game is seen, points. `levels`: what A has beyond chains and games.
     """
 
-    add_shared: Callable[[Vector, Vector], float] | None = None
-    spread = 1.0
-
-    def __init__(self, filters: TwoFilter, slices: Slices) -> None:
+    def __init__(self, filters: TwoFilter, slices: Slices, levels: Levels | None = None) -> None:
         from ttt_cli.kernels.ep import joint_means as joint
 
         self._kernels = joint
-        self.filters, self._slices = filters, slices
+        self.filters, self._slices, self._levels = filters, slices, levels
         variables, periods = len(filters.chains.previous), slices.parts[-1].period_end
         work, self._chain, self._variance = (
             np.zeros((7, variables)),
@@ -116,7 +112,8 @@ class JointSolver:
         """No eigenvalue of M^-1 A is below this: A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
         self.correction.fill(0.0)
         chains = self._chain, self.diagonal, self._variance, self.correction
-        return 1.0 / (self.spread * (1.0 + float(self._kernels.largest_sum(*chains))))
+        spread = self._levels.spread if self._levels else 1.0
+        return 1.0 / (spread * (1.0 + float(self._kernels.largest_sum(*chains))))
 
     def factor(self) -> None:
         """Make M^-1 for all solutions with the same `diagonal`."""
@@ -140,7 +137,7 @@ class JointSolver:
         return self._z.copy()
 
     def _precondition(self, add_couplings: AddCouplings, beta: float, alpha: float) -> tuple[float, float]:
-        """Go `alpha` along the next direction; then z = M^-1 r and A z of the residual r left.
+        """Go `alpha` along the next direction; then z = M^-1 r and A z of the residual r left, M with the levels.
 
         Returns r^T z and z^T (A - M) z.
         """
@@ -151,7 +148,10 @@ class JointSolver:
             return add_couplings(parts[number].game, parts[number].game_end, self._z, self._az)
 
         apart = math.fsum(self._slices.run(add))
-        return rz, apart + (self.add_shared(self._z, self._az) if self.add_shared else 0.0)
+        if self._levels:
+            more, further = self._levels.precondition(self.residual, self._z, self._az)
+            rz, apart = rz + more, apart + further
+        return rz, apart
 
     def _by_chains(self, beta: float, alpha: float) -> float:
         """z = M^-1 r, after going `alpha` along the next direction; returns r^T z."""
