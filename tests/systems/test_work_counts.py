@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tracemalloc
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -38,6 +39,15 @@ MOST = {
     "weak ties": {"ttt": (4, 8, 42), "ttt-d": (4, 18, 60)},
     "many nodes": {"ttt": (4, 8, 32), "ttt-d": (5, 20, 56)},
     "many games": {"ttt": (3, 6, 48), "ttt-d": (4, 14, 86)},
+}
+# With newcomers' mean and with margins that move: so many sweeps more, so many times the steps.
+MOVING = {
+    "newcomers": {"growth": 200.0, "prior_mean_drift": 15.0},
+    "margins": {"draw_margin_drift": 0.04, "draw_margin_strength": 0.15},
+}
+MORE = {
+    "newcomers": {"ttt": (1, 1.6), "ttt-d": (1, 1.3)},
+    "margins": {"ttt": (1, 1.35), "ttt-d": (5, 1.8)},
 }
 PER_GAME = {"ttt": 70, "ttt-d": 70}  # bytes, while equal games are merged
 PER_PAIR = {"ttt": 84, "ttt-d": 136}  # bytes of the fit that follows
@@ -74,9 +84,9 @@ class Calls:
         self._patch.setattr(module, name, counted)
 
 
-def fitted(timeline, name, solver=ONE_THREAD, **keys):
+def fitted(timeline, name, solver=ONE_THREAD, params=MappingProxyType({}), **keys):
     model = registry.load(name)
-    return model.fit(timeline, model.Params(), solver, **keys)
+    return model.fit(timeline, model.Params(**params), solver, **keys)
 
 
 def peak_bytes(work) -> int:
@@ -102,6 +112,20 @@ def test_sweeps_passes_and_steps_did_not_grow(timelines, name, model, monkeypatc
     assert found.status.sweeps <= sweeps
     assert 2 * found.status.sweeps <= calls.of["sweep"] <= passes
     assert 0 < calls.of["join"] <= steps
+
+
+@pytest.mark.parametrize(("name", "model"), CASES)
+@pytest.mark.parametrize("moving", MORE)
+def test_what_moves_takes_few_sweeps_and_steps_more(timelines, moving, name, model, monkeypatch):
+    """TTT-D's fit without games, which normalises its evidence, is among them."""
+    calls = Calls(monkeypatch)
+    calls.count(SWEEP[model], "sweep")
+    calls.count(joint, "join")
+    assert fitted(timelines[name], model, params=MOVING[moving]).status.converged
+    _, passes, steps = MOST[name][model]
+    further, factor = MORE[moving][model]
+    assert calls.of["sweep"] <= passes + 2 * further
+    assert calls.of["join"] <= factor * steps
 
 
 def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 STATE: Final = "log draw margins by year"
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are none
 FIRST_STEPS: Final = 5  # from the same margin in all years to what shares of draws say
+ROUGH: Final = 1e-3  # of a logarithm
 TINY: Final = 1e-12
 SLOPE_STEP: Final = 1e-2  # of the drift
 SLOPE_TOL: Final = 1e-6  # points
@@ -82,7 +83,7 @@ class MovingMargins:
         if self.still:
             return
         self.walk = YearWalk(self._years, drift, None if start is None else start.state.get(STATE))
-        self._above = np.zeros(len(merged))
+        self._wider = np.ones(len(merged))  # by the strength of its players
         self._last = math.inf
         self._known: tuple[Array, Array] | None = None
 
@@ -141,10 +142,15 @@ class MovingMargins:
         return ("the log-evidence is approximate: draw margins follow skills that know the games",)
 
     def begin(self, chains: Chains, noise: float) -> None:
-        """The margins that a fit with these chains begins with: those of games as if all were equals."""
+        """The margins that a fit with these chains begins with: of games as if all were equals, of none as if alone."""
         if self.still:
             return
-        if self.walk.drift and not self._newcomers and not self.walk.theta.any():
+        if self.of_newcomers and not len(self._games.first):
+            newcomers = np.bincount(self._year_of_first, minlength=len(self._years))
+            sd = math.sqrt(chains.variance[self._timeline.n_nodes + self._first].max(initial=0.0))
+            while self.walk.step(*_of_one_margin(self._by_year / sd, newcomers)) > ROUGH:
+                pass
+        elif self.walk.drift and not self.walk.theta.any():
             drawn = self._summed(np.where(outcomes(self._games) == DRAW, self._games.weight, 0.0))
             for _ in range(FIRST_STEPS):
                 self.walk.step(*_of_equals(self._by_year / math.sqrt(noise), drawn, self._weight))
@@ -157,7 +163,8 @@ class MovingMargins:
         before = self.margin.copy()
         self._known = None
         self.follow_strength(posterior)
-        step = self.walk.accelerated(*self._scores(posterior)) if self.walk.drift else 0.0
+        move = self.walk.accelerated if len(self._games.first) else self.walk.step
+        step = move(*self._scores(posterior)) if self.walk.drift else 0.0
         self._apply(posterior.chains)
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
@@ -168,7 +175,8 @@ class MovingMargins:
     def follow_strength(self, posterior: Posterior) -> None:
         """Work out how far the players of each game are above its year."""
         if self._strength and not self.still:
-            self._above, _ = self._strengths(posterior)
+            above, _ = self._strengths(posterior)
+            self._wider = np.exp(np.multiply(above, self._strength, out=above), out=above)
             self._apply(posterior.chains)
 
     def log_evidence(self, posterior: Posterior) -> float:
@@ -208,7 +216,7 @@ class MovingMargins:
         """Set the margins of games, and the means of newcomers' margins in the chains of what follows them."""
         self.margin[:] = self._base if self._newcomers else np.repeat(self._by_year, self._games_of_years)
         if self._strength:
-            self.margin *= np.exp(self._strength * self._above)
+            self.margin *= self._wider
         if self.of_newcomers:
             chains.mean[self._timeline.n_nodes + self._first] = (self._by_year - self._base)[
                 self._year_of_first
@@ -217,11 +225,14 @@ class MovingMargins:
     def _strengths(self, posterior: Posterior) -> tuple[Array, Array]:
         """How far each game's players are above its year, in units of strength, (games,), and l_t (years,), points."""
         games, mean = self._games, posterior.mean_skills()
-        strength = 0.5 * (mean[games.first] + mean[games.second])
+        strength = mean[games.first]
+        strength += mean[games.second]
+        strength *= 0.5
         total, played = self._summed(games.weight * strength), self._weight > 0.0
         level = _filled(np.where(played, total / np.where(played, self._weight, 1.0), np.nan))
-        above = (strength - np.repeat(level, self._games_of_years)) / STRENGTH_UNIT
-        return np.clip(above, -STRENGTH_REACH, STRENGTH_REACH), level
+        strength -= np.repeat(level, self._games_of_years)
+        strength /= STRENGTH_UNIT
+        return np.clip(strength, -STRENGTH_REACH, STRENGTH_REACH, out=strength), level
 
     def _scores(self, posterior: Posterior) -> tuple[Array, Array]:
         """The score of each year's theta, and its Fisher information."""
@@ -258,6 +269,14 @@ def _of_equals(bound: Array, drawn: Array, games: Array) -> tuple[Array, Array]:
     slope = math.sqrt(2.0 / math.pi) * bound * np.exp(-0.5 * bound * bound)
     score = slope * (drawn / draw - (games - drawn) / (1.0 - draw))
     return score, games * slope * slope / (draw * (1.0 - draw))
+
+
+def _of_one_margin(bound: Array, newcomers: Places) -> tuple[Array, Array]:
+    """The same without games, if all that newcomers' first margins, of mean `bound` sds, have to be is positive."""
+    from scipy.special import log_ndtr
+
+    slope = np.exp(-0.5 * bound * bound - log_ndtr(bound)) / math.sqrt(2.0 * math.pi)
+    return newcomers * bound * slope, newcomers * bound**2 * slope * (slope + bound)
 
 
 def _filled(level: Array) -> Array:

@@ -24,7 +24,7 @@ from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
 from ttt_cli.timeline import Timeline
 
 ROUNDING: Final = 1e-13  # moves below this part of the widest prior are rounding
-EARLY: Final = 2  # sweeps, in which margins of all games follow half a sweep, too
+EARLY: Final = 3  # sweeps, in which margins of all games follow half a sweep, too
 REPEATS: Final = 50  # of equal games in a fast sweep
 
 

@@ -47,7 +47,7 @@ class Levels:
         debuts = coo_array(
             (np.ones(len(first)), (newcomers.year, of[first])), (len(newcomers.mean), len(years))
         )
-        self._shared = newcomers.given_skills @ debuts
+        self._shared: Array = np.asarray(newcomers.given_skills @ debuts)
         e = coo_array((value, (of[row], column)), (len(years), len(years))).toarray()
         self._inverse = np.linalg.inv(e - debuts.T @ self._shared)
 
