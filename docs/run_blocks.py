@@ -13,7 +13,6 @@ from __future__ import annotations
 import doctest
 import math
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -79,6 +78,8 @@ class Session:
 
     def shell(self, command: str) -> Printed:
         """Run a command with the standard output on a terminal."""
+        import pty  # Windows has none
+
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
             ["bash", "-euc", command],

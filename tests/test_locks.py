@@ -8,7 +8,6 @@ import pytest
 
 from ttt_cli.locks import abandoned, locked
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
 HOLD = (
     "import sys; from pathlib import Path; from ttt_cli.locks import locked\n"
     "with locked(Path(sys.argv[1])):\n print('held', flush=True)\n sys.stdin.readline()"

@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -105,9 +106,12 @@ def is_protected(place: Path) -> bool:
 
 def synchronise(path: Path) -> None:
     """Wait until a file's bytes, or a folder's names, are on the disk. Raises OSError when they cannot be."""
+    flags = (
+        os.O_RDWR if sys.platform == "win32" else os.O_RDONLY
+    )  # Windows writes out only what may be written
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except PermissionError:
+        descriptor = os.open(path, flags)
+    except (PermissionError, IsADirectoryError):
         if path.is_dir():  # Windows opens none, others only what may be read
             return
         raise

@@ -4,11 +4,13 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 _NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL}
+_HELD: Final = {errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK)}  # on Windows
 _FLAGS: Final = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -60,15 +62,18 @@ def _taken(path: Path, flags: int, wait: bool, on_wait: Callable[[], None]) -> i
 
 
 def _given_back(path: Path, descriptor: int) -> None:
-    with suppress(OSError):  # what is left locks nothing
-        path.unlink()
-    os.close(descriptor)
+    with ExitStack() as closing:
+        closing.callback(os.close, descriptor)
+        if sys.platform == "win32":  # which removes no open file, be it ours or the next holder's
+            closing.close()
+        with suppress(OSError):  # what is left locks nothing
+            path.unlink()
 
 
 def _lock(descriptor: int, *, wait: bool) -> bool:
     """Lock an open file; False when another holds it. Only with `wait` can it take time."""
     if sys.platform == "win32":
-        return True
+        return _lock_byte(descriptor, wait=wait)
     import fcntl
 
     try:
@@ -79,3 +84,18 @@ def _lock(descriptor: int, *, wait: bool) -> bool:
         if error.errno not in _NO_LOCKS:
             raise
     return True
+
+
+def _lock_byte(descriptor: int, *, wait: bool) -> bool:
+    """`_lock` on Windows, which locks bytes, also behind the end of a file, and waits for ten seconds at a time."""
+    msvcrt: Any = import_module("msvcrt")
+    while True:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno not in _HELD:
+                raise
+            if not wait:
+                return False
+        else:
+            return True

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import closing, suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread, current_thread, main_thread
 from typing import IO, Any, Final, Protocol, TypeVar
 
@@ -29,6 +29,7 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
 _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.processes import serve; serve()"
+_HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
 _HEADER: Final = 8  # bytes before an order that tell its length
 
 
@@ -127,7 +128,10 @@ def work_apart(
         for _ in range(running):
             Thread(target=pool.attend, daemon=True).start()
         while running:
-            event = pool.events.get()
+            try:
+                event = pool.events.get(timeout=_HEARD)
+            except Empty:
+                continue
             if isinstance(event, Exception):
                 raise event
             if event is None:
@@ -201,6 +205,9 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
+            creationflags=getattr(
+                subprocess, "CREATE_NEW_PROCESS_GROUP", 0
+            ),  # what Windows has for a session
         )
 
     def order(self, message: bytes) -> None:
@@ -298,4 +305,6 @@ def interruptible(work: Callable[[], Result]) -> Result:
             result.set_exception(error)
 
     Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    while not wait([result], timeout=_HEARD).done:
+        pass
     return result.result()

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +84,7 @@ def test_tables_for_the_eye(here: Path, capsys: Capture) -> None:
 
 @pytest.mark.slow
 def test_a_terminal_of_80_columns_sees_tables_that_fit(here: Path) -> None:
+    pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "dumb"}
     with subprocess.Popen(

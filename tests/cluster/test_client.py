@@ -104,8 +104,8 @@ SCRIPT = """
 
 @pytest.mark.slow
 @needs_signals
-@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGKILL])
-def test_a_local_cluster_ends_with_whoever_began_it(number: signal.Signals | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [None, "SIGINT", "SIGKILL"])
+def test_a_local_cluster_ends_with_whoever_began_it(name: str | None, tmp_path: Path) -> None:
     """And such a script needs no guard against being run by the workers, who leave nothing behind."""
     script, fifo = tmp_path / "script.py", tmp_path / "fifo"
     script.write_text(textwrap.dedent(SCRIPT))
@@ -122,8 +122,8 @@ def test_a_local_cluster_ends_with_whoever_began_it(number: signal.Signals | Non
     ) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"3\n"
-        if number is not None:
-            os.killpg(parent.pid, number)
+        if name is not None:
+            os.killpg(parent.pid, getattr(signal, name))
         parent.communicate()
     os.set_blocking(held, True)
     assert os.read(held, 1) == b""  # when the last who held it is gone

@@ -8,6 +8,7 @@ import os
 import pickle
 import shutil
 import stat
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ def _roots() -> Iterator[Path]:
     if Path(base).is_absolute():
         yield Path(base, "ttt")
     with suppress(OSError):  # where there is none
-        yield Path(tempfile.gettempdir(), f"ttt-{os.geteuid()}")
+        yield Path(tempfile.gettempdir(), f"ttt-{_user()}")
 
 
 def _made(root: Path, name: str) -> Path:
@@ -70,7 +71,7 @@ def _made(root: Path, name: str) -> Path:
     beside_code = root.parent == _HERE
     root.parent.mkdir(parents=True, exist_ok=True)
     root.mkdir(mode=0o777 if beside_code else 0o700, exist_ok=True)
-    if not (beside_code or root.lstat().st_uid == os.geteuid()):
+    if not (beside_code or root.lstat().st_uid == _user()):
         raise PermissionError
     (root / name).mkdir(mode=0o700, exist_ok=True)
     folder = (root / name).resolve()
@@ -80,9 +81,14 @@ def _made(root: Path, name: str) -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only the user can write to a resolved folder, or put another in its place."""
+    """Whether only the user can write to a resolved folder, or put another in its place.
+
+    Modes do not say so on Windows, whose folders for caches and temporary files are each user's own.
+    """
+    if sys.platform == "win32":
+        return True
     found = folder.lstat()
-    own = found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
+    own = found.st_uid == _user() and not found.st_mode & _OTHERS_WRITE
     return own and all(map(_stays, folder.parents))
 
 
@@ -90,7 +96,12 @@ def _stays(folder: Path) -> bool:
     """Whether what lies in a folder can be replaced by nobody but its owner, the user and root."""
     found = folder.stat()
     open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
-    return found.st_uid in (0, os.geteuid()) and not open_to_all
+    return found.st_uid in (0, _user()) and not open_to_all
+
+
+def _user() -> int:
+    """Whom files of this process belong to; on Windows those of everybody belong to 0."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
 def keep(dispatcher: Any) -> None:

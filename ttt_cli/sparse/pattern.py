@@ -97,11 +97,12 @@ def _dissected(low: Ints, high: Ints, n: int) -> Ints:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-        ones = np.ones(len(neighbours), np.int8)
-        graph = csr_array((ones, neighbours, begins.astype(np.int32)), (n, n))
-        return _inverse(reverse_cuthill_mckee(graph, symmetric_mode=True))
-    graph = pymetis.CSRAdjacency(begins, neighbours)
-    return _inverse(np.asarray(pymetis.nested_dissection(graph)[0], np.int32))
+        joined = csr_array((np.ones(len(neighbours), np.int8), neighbours, begins.astype(np.int32)), (n, n))
+        order = np.asarray(reverse_cuthill_mckee(joined, symmetric_mode=True), np.int32)
+    else:
+        dissected = pymetis.nested_dissection(pymetis.CSRAdjacency(begins, neighbours))
+        order = np.asarray(dissected[0], np.int32)
+    return _inverse(order)
 
 
 def _forest(low: Ints, high: Ints, place: Ints) -> tuple[Ints, Ints, Ints]:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from ttt_cli.cli import main
 from ttt_cli.errors import RunError
 from ttt_cli.views import run as run_views
 
-NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals end a process at once there")
 
 
 @pytest.fixture(autouse=True)

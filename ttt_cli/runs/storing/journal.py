@@ -19,7 +19,7 @@ from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.storing.durable import changed_database
 from ttt_cli.runs.storing.writing import not_written, writing
 
-_FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS: Final = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _COLUMNS: Final = 6
 
 

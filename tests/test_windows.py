@@ -1,0 +1,241 @@
+"""What differs on Windows, as far as doubles tell: locks, signals, streams, what is written out, names."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ttt_cli import files, processes
+from ttt_cli.cli.terminal import streams
+from ttt_cli.cli.terminal.signals import unwinding
+from ttt_cli.kernels import cache
+from ttt_cli.locks import abandoned, locked
+
+ROOT = Path(__file__).parents[1]
+POSIX_MODULES = {"fcntl", "pty", "termios", "tty", "pwd", "grp", "resource", "crypt", "syslog"}
+POSIX_NAMES = {
+    "os": {"fork", "geteuid", "getuid", "getpgid", "kill", "killpg", "chown", "mkfifo", "setsid", "O_CLOEXEC",
+           "O_NOFOLLOW", "O_NONBLOCK", "O_DIRECTORY", "sched_getaffinity", "statvfs", "sysconf", "fchmod"},
+    "signal": {"SIGHUP", "SIGKILL", "SIGALRM", "SIGPIPE", "SIGCHLD", "SIGUSR1", "alarm", "setitimer", "pause"},
+}  # fmt: skip
+
+
+class Msvcrt:
+    """Python's `msvcrt` with locks of the C library of Windows; what is held is known by its file."""
+
+    LK_LOCK, LK_NBLCK = 1, 2
+
+    def __init__(self) -> None:
+        self.held: dict[int, int] = {}  # descriptors, by file
+        self.waited = 0
+
+    def locking(self, descriptor: int, mode: int, size: int) -> None:
+        assert size == 1
+        file = os.fstat(descriptor).st_ino
+        holder = self.held.get(file)
+        if holder is not None and self._open(holder, file):
+            if mode == self.LK_NBLCK:
+                raise PermissionError(errno.EACCES, "Permission denied")
+            self.waited += 1
+            if self.waited == 2:  # its holder ends while it is waited for
+                os.close(holder)
+            raise OSError(errno.EDEADLK, "Resource deadlock avoided")
+        self.held[file] = descriptor
+
+    @staticmethod
+    def _open(descriptor: int, file: int) -> bool:
+        try:
+            return os.fstat(descriptor).st_ino == file
+        except OSError:
+            return False
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> Msvcrt:
+    """Its locks, no users, and no removing of open files."""
+    double = Msvcrt()
+    remove = Path.unlink
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        if path.exists() and any(double._open(held, path.stat().st_ino) for held in double.held.values()):
+            raise PermissionError(errno.EACCES, "used by another process", str(path))
+        remove(path, missing_ok=missing_ok)
+
+    monkeypatch.setitem(sys.modules, "msvcrt", double)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(Path, "unlink", unlink)
+    monkeypatch.delattr(os, "geteuid", raising=False)
+    return double
+
+
+def test_a_lock_is_held_by_one_and_leaves_nothing(windows: Msvcrt, tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with locked(path):
+        with pytest.raises(BlockingIOError), locked(path, wait=False):
+            pass
+        with abandoned(path) as dead:
+            assert not dead
+    assert not path.exists()
+
+
+def test_another_holder_is_waited_for_longer_than_windows_does(windows: Msvcrt, tmp_path: Path) -> None:
+    path, told = tmp_path / "lock", []
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    windows.locking(descriptor, windows.LK_NBLCK, 1)
+    with locked(path, on_wait=lambda: told.append("waits")):
+        assert told == ["waits"]
+        assert windows.waited == 2
+    assert not path.exists()
+
+
+def test_a_failing_disk_is_no_held_lock(
+    windows: Msvcrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: int) -> None:
+        raise OSError(errno.EIO, "disk")
+
+    monkeypatch.setattr(windows, "locking", failing)
+    with pytest.raises(OSError, match="disk"), locked(tmp_path / "lock"):
+        pass
+
+
+def test_a_file_is_replaced_and_nothing_stays_beside_it(
+    windows: Msvcrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    place, fsync = tmp_path / "a.txt", os.fsync
+
+    def synchronised(descriptor: int) -> None:
+        if not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_RDWR:
+            raise OSError(errno.EBADF, "opened for reading only")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synchronised)
+    place.write_text("old")
+    with files.replacing(place) as temporary:
+        temporary.write_text("new")
+    assert place.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_folders_that_cannot_be_opened_are_not_synchronised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path, flags: int) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refused)
+    files.synchronise(tmp_path)
+
+
+def test_a_users_folder_for_kernels_is_private_without_modes(
+    windows: Msvcrt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everybody, stat = 0o777, Path.lstat
+    tmp_path.chmod(everybody)
+    monkeypatch.setattr(
+        Path,
+        "lstat",
+        lambda path: SimpleNamespace(st_uid=0, st_mode=stat(path).st_mode, st_ino=stat(path).st_ino),
+    )
+    monkeypatch.setattr(cache, "_HERE", tmp_path / "no" / "package")
+    (tmp_path / "no").write_text("")  # nothing can be kept beside the code
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("TTT_KERNELS", raising=False)
+    place = cache.cache_place("k")
+    assert place == (str(tmp_path / "cache" / "ttt" / "k"), True)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_pipes_and_files_get_what_they_get_elsewhere(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Raw(io.BytesIO):
+        def isatty(self) -> bool:
+            return terminal
+
+    written = Raw()
+    output = io.TextIOWrapper(written, encoding="cp1252", newline="\r\n", line_buffering=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(sys, "stdout", output)
+    streams.prepare_streams()
+    sys.stdout.write("Filip Đurić\n")
+    output.flush()
+    assert written.getvalue() == (b"Filip \\u0110uri\\u0107\r\n" if terminal else "Filip Đurić\n".encode())
+
+
+def test_signals_that_are_not_there_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(signal, "SIGHUP", raising=False)
+    received: list[int] = []
+    with pytest.raises(KeyboardInterrupt), unwinding(received):
+        signal.raise_signal(signal.SIGINT)
+    assert received == [signal.SIGINT]
+
+
+def test_processes_are_begun_in_a_group_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 512, raising=False)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **given: asked.update(given))
+    processes._Process()
+    assert asked["creationflags"] == 512
+
+
+MODULES = [
+    *(ROOT / "ttt_cli").rglob("*.py"), *(ROOT / "docs").glob("*.py"), *(ROOT / "tests").rglob("test_*.py"),
+    *(ROOT / "tests").rglob("conftest.py"), *(ROOT / "tests" / "support").glob("*.py"),
+]  # fmt: skip
+
+
+def imported(module: ast.Module) -> set[str]:
+    """What a module imports as soon as it is."""
+    return {
+        name.partition(".")[0]
+        for node in module.body
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import)
+            else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        )
+    }  # fmt: skip
+
+
+def asked_at_once(module: ast.Module) -> set[str]:
+    """The names of `os` and `signal`, which Windows may lack, that a module asks for as soon as it is imported."""
+    pending, found = [*module.body], set()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef):
+            pending += [*node.decorator_list, *node.args.defaults]
+        elif isinstance(node, ast.BoolOp) and "hasattr" in ast.unparse(node.values[0]):
+            pass
+        else:
+            pending += ast.iter_child_nodes(node)
+        of = node.value.id if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) else ""
+        if isinstance(node, ast.Attribute) and node.attr in POSIX_NAMES.get(of, ()):
+            found.add(f"{of}.{node.attr}")
+    return found
+
+
+@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_module_can_be_imported_on_windows(file: Path) -> None:
+    module = ast.parse(file.read_text(encoding="utf-8"))
+    assert not imported(module) & POSIX_MODULES
+    assert not asked_at_once(module)
+
+
+def test_what_windows_lacks_is_asked_for_only_where_it_is() -> None:
+    for file in (ROOT / "ttt_cli").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        for module, names in POSIX_NAMES.items():
+            for name in names:
+                asked = re.search(rf"\b{module}\.{name}\b", text)
+                assert not asked or f'hasattr({module}, "{name}")' in text, f"{file}: {asked}"
