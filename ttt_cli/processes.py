@@ -12,8 +12,8 @@ import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import closing, suppress
-from contextvars import copy_context
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -21,7 +21,7 @@ from threading import Lock, Thread, current_thread, main_thread
 from typing import IO, Any, Final, Protocol, TypeVar
 
 from ttt_cli.errors import TttError
-from ttt_cli.progress import Listener, listening
+from ttt_cli.progress import Listener
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -44,6 +44,10 @@ class WorkerLost(TttError):
     """A process ended before its work did."""
 
 
+class Unwanted(BaseException):
+    """Nobody waits any more for what a step does."""
+
+
 @dataclass(frozen=True)
 class Report:
     """A message of a step that is still at work."""
@@ -53,20 +57,42 @@ class Report:
 
 OnReport = Callable[[Any, Any], object]  # (item, message)
 OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
+Found = Generator[
+    tuple[Any, Any], None, None
+]  # an item with a Report, its result, or the error that ended its chain
+Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Found]  # does chains elsewhere
 
-_listeners: list[Listener] = []
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_end_if_unwanted: ContextVar[Callable[[], object] | None] = ContextVar("end_if_unwanted", default=None)
 
 
 def report(message: object) -> None:
     """Called by a step: hand a message (picklable) to whoever wants the step done."""
-    for listener in _listeners:
+    if listener := _listener.get():
         listener(message)
+
+
+def end_if_unwanted() -> None:
+    """Called by a long step now and then. Raises Unwanted when it may end, for nobody waits for it."""
+    if look := _end_if_unwanted.get():
+        look()
+
+
+@contextmanager
+def watched(listener: Listener, look: Callable[[], object] | None = None) -> Iterator[None]:
+    """Who hears the reports of steps inside the block, and what raises Unwanted in them."""
+    tokens = _listener.set(listener), _end_if_unwanted.set(look)
+    try:
+        yield
+    finally:
+        _listener.reset(tokens[0])
+        _end_if_unwanted.reset(tokens[1])
 
 
 def run_chains(
     worker: Worker[Item, Result],
     chains: Iterable[Sequence[Item]],
-    jobs: int,
+    jobs: int | Engine,
     *,
     on_report: OnReport = lambda *_: None,
     on_lost: OnLost | None = None,
@@ -74,15 +100,13 @@ def run_chains(
     """Results of all items, each as soon as it is there.
 
     Items of one chain are done in order by one worker, so results do not depend on `jobs`.
-    `jobs` 1 works in this process, more in as many others, which end with this generator, however that comes.
+    `jobs` 1 works in this process, more in as many others, which end with this generator, however that comes; an
+    Engine is a way to work elsewhere, with the same promises.
     `on_report(item, message)` receives what a step reports before it is done. A step that raises, or whose process
     dies (WorkerLost), costs the rest of its chain: `on_lost(item, error)` receives it, and the other chains go on.
     Without `on_lost` the error is raised, after the results that were there.
     """
-    apart = jobs > 1
-    with closing(
-        work_apart(worker, chains, jobs) if apart else _work_here(worker, chains, on_report)
-    ) as found:
+    with closing(_work(worker, chains, jobs, on_report)) as found:
         for item, outcome in found:
             if isinstance(outcome, Report):
                 on_report(item, outcome.message)
@@ -99,13 +123,19 @@ def _with_advice(lost: WorkerLost) -> WorkerLost:
     return WorkerLost(lost.message, hint=f"{lost.hint} --jobs 1 needs the least")
 
 
-def _work_here(
-    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport
-) -> Generator[tuple[Item, Report | Result | Exception], None, None]:
+def _work(
+    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int | Engine, on_report: OnReport
+) -> Found:
+    if callable(jobs):
+        return jobs(worker, chains)
+    return work_apart(worker, chains, jobs) if jobs > 1 else _work_here(worker, chains, on_report)
+
+
+def _work_here(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], on_report: OnReport) -> Found:
     for chain in chains:
         for position, item in enumerate(chain):
             try:
-                with listening(partial(on_report, item), _listeners):
+                with watched(partial(on_report, item)):
                     result = worker.step(item, fresh=position == 0)
             except Exception as error:
                 yield item, error
@@ -113,9 +143,7 @@ def _work_here(
             yield item, result
 
 
-def work_apart(
-    worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int
-) -> Generator[tuple[Item, Report | Result | Exception], None, None]:
+def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], jobs: int) -> Found:
     """What comes of items in other processes: reports of each, then its result or the error that ended its chain."""
     orders = [
         [(item, pickle.dumps((item, position == 0))) for position, item in enumerate(chain)]
@@ -259,10 +287,10 @@ def _serve() -> None:
     orders: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive_orders, args=(orders,), daemon=True).start()
     worker = pickle.loads(orders.get())
-    _listeners.append(lambda message: _send(answers, Report(message)))
-    while True:
-        item, fresh = pickle.loads(orders.get())
-        _send(answers, _outcome(worker, item, fresh))
+    with watched(lambda message: _send(answers, Report(message))):
+        while True:
+            item, fresh = pickle.loads(orders.get())
+            _send(answers, outcome_of(worker, item, fresh))
 
 
 def _receive_orders(orders: SimpleQueue[bytes]) -> None:
@@ -277,7 +305,8 @@ def _send(pipe: IO[bytes], what: object) -> None:
     pipe.flush()
 
 
-def _outcome(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result | Exception:
+def outcome_of(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result | Exception:
+    """The result of a step, or the error that it ended with, in a form that can travel."""
     try:
         return worker.step(item, fresh=fresh)
     except Exception as error:

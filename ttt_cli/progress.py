@@ -55,10 +55,10 @@ def announce(wait: Wait) -> None:
 
 
 @contextmanager
-def listening(listener: Listener, among: list[Listener] = _listeners) -> Iterator[None]:
-    """Hand what is announced inside the block to a function; or have it `among` those that listen to something else."""
-    among.append(listener)
+def listening(listener: Listener) -> Iterator[None]:
+    """Hand what is announced inside the block to a function."""
+    _listeners.append(listener)
     try:
         yield
     finally:
-        among.remove(listener)
+        _listeners.remove(listener)

@@ -88,13 +88,14 @@ def fit(
     """`model.fit`, during which signals are heard at once: small fits are over before one comes."""
     if timeline.n_games < LARGE:
         return model.fit(timeline, params, solver, **given)
-    from ttt_cli.processes import interruptible
+    from ttt_cli.processes import end_if_unwanted, interruptible
 
     over = Event()
 
     def swept(*state: Any) -> None:
         if over.is_set():
             raise KeyboardInterrupt
+        end_if_unwanted()
         if on_sweep := given.get("on_sweep"):
             on_sweep(*state)
 
