@@ -78,6 +78,19 @@ def end_if_unwanted() -> None:
         look()
 
 
+class Reporting:
+    """Progress of a step that goes to whoever wants it done, as (amount, note)."""
+
+    @contextmanager
+    def task(self, label: str, total: float | None = None, unit: str = "") -> "Iterator[Reporting]":  # noqa: ARG002
+        """Report a task."""
+        yield self
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        """Report so many units done."""
+        report((amount, note))
+
+
 @contextmanager
 def watched(listener: Listener, look: Callable[[], object] | None = None) -> Iterator[None]:
     """Who hears the reports of steps inside the block, and what raises Unwanted in them."""

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 )
 @click.option("--calibration", is_flag=True, help="Also expected scores beside the scores made.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; default what pays off.")
+@options.cluster_option
 @options.set_option
 @options.asking_in_points
 def command(

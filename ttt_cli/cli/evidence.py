@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--from", "since", metavar="YEAR", help="The first period to score; default the run's first.")
 @click.option("--every", type=click.IntRange(min=1), help="Refit after so many periods; default 1.")
+@options.cluster_option
 @options.set_option
 @options.waiting_option
 @options.asking_in_points
@@ -47,7 +48,7 @@ def command(
     if scores and grid is not None:
         raise click.UsageError("--scores and --grid do not go together")
     if grid is None and (jobs is not None or overrides):
-        raise click.UsageError("--jobs and -s go with --grid")
+        raise click.UsageError("--jobs, --cluster and -s go with --grid")
     run = asked.open(titled=False)
     if grid is not None:
         return _surface(asked, run, grid, overrides, jobs)

@@ -11,6 +11,7 @@ from ttt_cli.cli.terminal.console import FORMATS, check_place, emit, say, write
 
 @click.command("tune")
 @click.argument("keys", default="beta,tau")
+@options.cluster_option
 @options.set_option
 @options.run_option
 @options.format_option

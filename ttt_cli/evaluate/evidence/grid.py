@@ -8,6 +8,8 @@ from itertools import product
 from time import monotonic
 from typing import Any, Final
 
+from ttt_cli.cluster.chains import chain_workers, threads_each
+from ttt_cli.cluster.client import cluster_asked
 from ttt_cli.config.axes import Axis, parse_axes
 from ttt_cli.config.document import Document
 from ttt_cli.config.load import override, refuse_overrides
@@ -87,8 +89,9 @@ def evidence_grid(
 
     `spec` is `beta,tau` or the like (`ttt_cli.config.axes`), `overrides` change model and solver of the run's config
     (`model.draw_margin=200`). Points that the run holds already are not computed again; new ones are stored as they
-    finish, also when the work is interrupted. `jobs`: how many processes, None for as many as pay off; results do
-    not depend on it. Raises ConfigError, RunError, WorkerLost; RunReplaced when another run has come to its place.
+    finish, also when the work is interrupted. `jobs`: how many processes; None for the cluster that the config or
+    $TTT_CLUSTER names, else as many processes as pay off. Results do not depend on it. Raises ConfigError, RunError,
+    WorkerLost, SetupError; RunReplaced when another run has come to its place.
     """
     asked = _ask(run, spec, overrides)
     known = len(asked.found)
@@ -134,14 +137,17 @@ def _compute(run: Run, asked: _Asked, jobs: int | None, progress: Progress) -> N
     chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(asked.points)]
     data, solver = resolved.config.data, resolved.config.solver
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
+    where = None if jobs else cluster_asked(solver.cluster)
     jobs = jobs or jobs_that_pay(timeline.n_games, missing)
-    each = solver.model_copy(update={"threads": max(1, (solver.threads or available_cores()) // jobs)})
+    threads = threads_each(where, jobs, solver.threads, available_cores())
+    each = solver.model_copy(update={"threads": threads, "cluster": None})
     fitter = Fitter(timeline, resolved.model.NAME, each, tuple(axis.key for axis in asked.axes))
     label = f"grid, {known:,} known" if known else "grid"
     with (
+        chain_workers(where, jobs) as workers,
         progress.task(label, total=missing, unit="points") as bar,
         storing_points(run) as keep,
-        closing(run_chains(fitter, chains, jobs)) as results,
+        closing(run_chains(fitter, chains, workers)) as results,
     ):
         for point in results:
             keep(point)

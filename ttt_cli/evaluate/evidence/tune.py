@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from ttt_cli.arrays import Array
+from ttt_cli.cluster.chains import chain_workers
+from ttt_cli.cluster.client import cluster_asked
 from ttt_cli.config.schema import Config
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.evidence.grid import run_config, storing_points
@@ -16,6 +19,7 @@ from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import draw_share
 from ttt_cli.inference.params import ESTIMATE, Params
+from ttt_cli.processes import Reporting, report, run_chains
 from ttt_cli.progress import SILENT, Bar, Progress
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run
@@ -75,7 +79,8 @@ def tune(
     `overrides` change model and solver of the config (`solver.tol=0.001`); of a tuned parameter they give
     the start. Every fit on the way is kept in the run as an evidence point, also when the work is interrupted.
     What was `auto` or null becomes a number by being tuned; a white_advantage to `estimate` is tuned along.
-    Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be maximised, RunError.
+    Raises ConfigError for parameters that cannot be tuned and models whose evidence cannot be maximised, RunError;
+    on a cluster WorkerLost and SetupError.
     """
     with writing(run.path):
         run.refuse_replaced()
@@ -92,11 +97,73 @@ def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) ->
     data, games = resolved.config.data, run.stored_games()
     chosen = parse_keys(keys, resolved, colours=colours_known(games, data.colours))
     timeline = build_timeline(games, data.period, data.colours)
-    with progress.task("tuning", unit="fits") as bar, storing_points(run) as keep:
-        objective = Objective(resolved, timeline, chosen, keep, bar)
-        low, high = np.array([one.bounds for one in objective.coordinates]).T
-        optimum = maximise(objective.at, objective.begin, low, high)
+    where = cluster_asked(resolved.config.solver.cluster)
+    with (
+        chain_workers(where, 1) as workers,
+        progress.task("tuning", unit="fits") as bar,
+        storing_points(run) as keep,
+    ):
+
+        def hear(_: None, message: Any) -> None:
+            if isinstance(message, EvidencePoint):
+                keep(message)
+            elif isinstance(message, tuple):
+                bar.advance(*message)
+
+        with closing(run_chains(Search(timeline, chosen), [[resolved]], workers, on_report=hear)) as found:
+            objective, optimum = next(found)
     return _describe(objective, optimum)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A value that was asked for (None: undefined there), and all counts of the objective after it."""
+
+    at: bytes
+    point: Point | None
+    counts: tuple[int, int, int]
+
+
+@dataclass
+class Search:
+    """Finds the maximum of the evidence; a worker for `run_chains`, to which it reports every point and fit.
+
+    One that goes on where another was lost takes the values found so far for known.
+    """
+
+    timeline: Timeline
+    keys: Sequence[str]
+    known: dict[bytes, _Known] = field(default_factory=dict)
+
+    def step(self, item: Resolved, *, fresh: bool) -> "tuple[Objective, Optimum]":  # noqa: ARG002
+        """Search from a config on."""
+        solver = item.config.solver.model_copy(update={"cluster": None})
+        here = replace(item, config=item.config.model_copy(update={"solver": solver}))
+        objective = Objective(here, self.timeline, self.keys, report, Reporting())
+
+        def at(place: Array) -> Point:
+            known = self.known.get(place.tobytes())
+            if known is None:
+                known = self._evaluated(objective, place)
+                report(known)
+            objective.counts = known.counts
+            if known.point is None:
+                raise Undefined
+            return known.point
+
+        low, high = np.array([one.bounds for one in objective.coordinates]).T
+        return objective, maximise(at, objective.begin, low, high)
+
+    def recall(self, messages: Sequence[Any]) -> None:
+        """Take for known what a search had reported."""
+        self.known = {one.at: one for one in messages if isinstance(one, _Known)}
+
+    def _evaluated(self, objective: "Objective", at: Array) -> _Known:
+        try:
+            point = objective.at(at)
+        except Undefined:
+            point = None
+        return _Known(at.tobytes(), point, objective.counts)
 
 
 class Objective:
@@ -117,13 +184,35 @@ class Objective:
         if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": COLOURS})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
-        self.evaluations = self.sweeps = self.failed = 0
+        self.counts = 0, 0, 0
         self._near: Fit | None = None
         lengths = (float(getattr(resolved.params, key)) for key in SCALES)
         self.coordinates = coordinates(keys, resolved.model.TRAITS.tunable, *lengths)
         self.configured = self._numbers(keys)
         begin = (one.place(max(self.configured[one.key], one.least)) for one in self.coordinates)
         self.begin = np.array(list(begin))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What of it travels: neither the games nor the last fit, nor who hears of it."""
+        return {**vars(self), "_timeline": None, "_near": None, "_keep": None, "_bar": None}
+
+    @property
+    def evaluations(self) -> int:
+        """How many fits there were."""
+        return self.counts[0]
+
+    @property
+    def failed(self) -> int:
+        """How many of them had no evidence."""
+        return self.counts[2]
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps they took."""
+        return self.counts[1]
+
+    def _count(self, evaluations: int = 0, sweeps: int = 0, failed: int = 0) -> None:
+        self.counts = self.counts[0] + evaluations, self.counts[1] + sweeps, self.counts[2] + failed
 
     def at(self, at: Array) -> Point:
         """The evidence and its gradient at a point.
@@ -137,7 +226,7 @@ class Objective:
             gradient = self._gradient(at, values, params, fit)
             if np.isfinite(gradient).all():
                 return Point(at, fit.log_evidence, gradient)
-        self.failed += 1
+        self._count(failed=1)
         raise Undefined
 
     def _gradient(self, at: Array, values: dict[str, float], params: Params, fit: Fit) -> Array:
@@ -155,8 +244,7 @@ class Objective:
         params = with_overrides(self.resolved, self.values(at)).params
         solver = self.resolved.config.solver
         fit = registry.fit(self.resolved.model, self._timeline, params, solver, start=near)
-        self.sweeps += fit.status.sweeps
-        self.evaluations += 1
+        self._count(1, fit.status.sweeps)
         return fit.log_evidence if fit.status.converged else math.nan
 
     def values(self, at: Array) -> dict[str, float]:
@@ -176,8 +264,7 @@ class Objective:
     def _fit(self, params: Params) -> Fit:
         solver = self.resolved.config.solver
         fit = registry.fit(self.resolved.model, self._timeline, params, solver, start=self._near)
-        self.evaluations += 1
-        self.sweeps += fit.status.sweeps
+        self._count(1, fit.status.sweeps)
         if fit.status.converged:
             self._near = fit
         if math.isfinite(fit.log_evidence):

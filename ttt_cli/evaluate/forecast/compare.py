@@ -7,6 +7,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from ttt_cli.cluster.chains import chain_workers
+from ttt_cli.cluster.client import cluster_asked
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
 from ttt_cli.evaluate.forecast.compare_tune import TunePlan
@@ -76,7 +78,8 @@ def compare(
     Smoothed systems are refitted every `every` periods; None: as often as can be afforded, in tuning and in the test,
     and with cheaper parameters where so many fits could not be afforded otherwise. With `tuning` every system first
     gets parameters that suit the games before the test; `on_tuned(system, begin)` is called for each at once, with
-    when the test begins. `jobs`: how many processes, None for as many as pay; results do not depend on it.
+    when the test begins. `jobs`: how many processes; None for the cluster that a config or $TTT_CLUSTER names, else as
+    many processes as pay. Results do not depend on it.
     A system that fails, or whose process dies, is lost, and the others go on; after KeyboardInterrupt those are lost
     that were not done. Raises LookupFailed, ConfigError, and when all are lost what ended the first.
     """
@@ -90,11 +93,16 @@ def compare(
         systems, replaced = _afforded(timeline, systems, first, every, plan)
     chains = [tasks_of(timeline, number, first, every, plan) for number in range(len(systems))]
     work = timeline.n_games * sum(task.units for chain in chains for task in chain)
+    where = (
+        None if jobs else cluster_asked(next(filter(None, (s.config.solver.cluster for s in systems)), None))
+    )
     jobs = jobs or (1 if work < SMALL else available_cores())
-    evaluation = Evaluation(timeline, tuple(systems), plan, 1 if min(jobs, len(chains)) > 1 else None)
+    alone = where == "local:1" if where else min(jobs, len(chains)) == 1
+    evaluation = Evaluation(timeline, tuple(systems), plan, None if alone else 1)
     with ExitStack() as stack:
+        workers = stack.enter_context(chain_workers(where, jobs))
         board = Board(systems, chains, progress, stack)
-        results = run_chains(evaluation, chains, jobs, on_report=board.receive, on_lost=board.lose)
+        results = run_chains(evaluation, chains, workers, on_report=board.receive, on_lost=board.lose)
         try:
             with closing(results):
                 for piece in results:

@@ -1,7 +1,5 @@
 """What is done for every system of a comparison: tuned, asked for forecasts, then for its evidence."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import Literal
@@ -12,7 +10,7 @@ from ttt_cli.arrays import Array
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.forecast.compare_tune import TunedSystem, TunePlan, tune_system
 from ttt_cli.evaluate.forecast.predict import Forecaster, blocks
-from ttt_cli.processes import report
+from ttt_cli.processes import Reporting
 from ttt_cli.systems.resolve import Resolved, with_overrides
 from ttt_cli.timeline import Timeline
 
@@ -85,11 +83,18 @@ class Evaluation:
             name = self.systems[item.system].name
             raise ConfigError(error.message, where=error.where or name, hint=error.hint) from error
 
+    def redo(self, item: Task, result: Piece, *, fresh: bool) -> None:
+        """Come to where a task that is done had led to, without tuning again."""
+        if result.tuned:
+            self._tuned = result.tuned[0]
+        else:
+            self.step(item, fresh=fresh)
+
     def _tune(self, task: Task) -> Piece:
         assert self.plan is not None
         system = self.systems[task.system]
         began = process_time()
-        found = tune_system(self.timeline, self._ready(system), self.plan, progress=_Reporting())
+        found = tune_system(self.timeline, self._ready(system), self.plan, progress=Reporting())
         self._tuned = with_overrides(system, found.values)
         return Piece(task, process_time() - began, tuned=(self._tuned, found))
 
@@ -107,18 +112,5 @@ class Evaluation:
 
     def _ready(self, system: System) -> System:
         solver = system.config.solver
-        solver = solver.model_copy(update={"threads": solver.threads or self.threads})
+        solver = solver.model_copy(update={"threads": solver.threads or self.threads, "cluster": None})
         return replace(system, config=system.config.model_copy(update={"solver": solver}))
-
-
-class _Reporting:
-    """Progress that goes to whoever runs the chains, as (amount, note)."""
-
-    @contextmanager
-    def task(self, label: str, total: float | None = None, unit: str = "") -> "Iterator[_Reporting]":  # noqa: ARG002
-        """Report a task."""
-        yield self
-
-    def advance(self, amount: float = 1, note: str = "") -> None:
-        """Report so many units done."""
-        report((amount, note))
