@@ -37,7 +37,7 @@ def look_alikes(names: Sequence[str]) -> LookAlikes:
     """All pairs of names that may be one person's, names of teams and engines apart."""
     parts = _persons(names)
     surnames: dict[str, _Initials] = defaultdict(lambda: defaultdict(list))
-    for number, (surname, given) in parts.items():
+    for number, (surname, given, _) in parts.items():
         surnames[surname][given[0][0] if given else ""].append(number)
     pairs: list[tuple[int, int, str]] = []
     missed: set[int] = set()
@@ -59,10 +59,10 @@ def _persons(names: Sequence[str]) -> dict[int, Parts]:
     keys = name_keys(names)
     nobody = np.any(list(teams_and_engines(names)), axis=0).tolist()
     full = {i: parts_of_key(key) for i, key in enumerate(keys) if " " in key and not nobody[i]}
-    surnames = {surname for surname, _ in full.values()}
+    surnames = {surname for surname, *_ in full.values()}
     for i, key in enumerate(keys):
-        if (key in surnames or key.startswith("mac")) and not nobody[i] and " " not in key:
-            full[i] = parts_of_key(key)
+        if not nobody[i] and " " not in key and (parts := parts_of_key(key)).surname in surnames:
+            full[i] = parts
     return full
 
 
@@ -79,6 +79,8 @@ def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int
                 yield len(numbers) * (len(numbers) - 1) // 2, numbers, numbers
             if alone:
                 yield len(alone) * len(numbers), alone, numbers
+        if len(alone) > 1:
+            yield len(alone) * (len(alone) - 1) // 2, alone, alone
     words = [surname for surname in surnames if len(surname) >= LONG and not _NUMBERED.search(surname)]
     for one, other in _slips(words):
         for initial in surnames[one].keys() & surnames[other].keys() - {""}:
@@ -98,7 +100,7 @@ def _compatible(parts: Mapping[int, Parts], ours: list[int], theirs: list[int]) 
         return product(ours, theirs)
     by_name: dict[str, list[int]] = defaultdict(list)
     for number in ours:
-        by_name[parts[number].given[0]].append(number)
+        by_name["".join(parts[number].given[:1])].append(number)
     return (
         pair
         for one, other in combinations_with_replacement(by_name, 2)

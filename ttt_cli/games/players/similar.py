@@ -14,21 +14,36 @@ _PARTICLES: Final = frozenset(
 _NUMBERED: Final = re.compile(r"\d")  # numbers tell namesakes apart
 
 
+_GLUED: Final = re.compile(r"(?:de|del|dela|della|den|der|di|du|la|le|van|vanden|vander|von|vonder)(?=\w{6})")
+_UMLAUT: Final = re.compile(r"(?<=[aou])e")
+
+
 class Parts(NamedTuple):
-    """A name taken apart: the surname without blanks and particles, and the given names, folded."""
+    """A name taken apart: the surname without blanks and particles, and the given names, folded.
+
+    What differs in the writing of particles and umlauts alone is the same surname; `written` tells it apart.
+    """
 
     surname: str
     given: tuple[str, ...]
+    written: str = ""
 
 
 def parts_of_key(key: str) -> Parts:
     """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
     surname, _, given = key.partition(", ")
     if not given.strip():
-        words = surname.split() or [""]
-        return Parts(_bare(words[-1:]), tuple(words[:-1]))
+        *words, last = surname.split() or [""]
+        return _parts([last], [word for word in words if word not in _PARTICLES])
     first, *others = given.split()
-    return Parts(_bare(surname.split()), (first, *(word for word in others if word not in _PARTICLES)))
+    return _parts(surname.split(), [first, *(word for word in others if word not in _PARTICLES)])
+
+
+def _parts(surname: list[str], given: list[str]) -> Parts:
+    written = _bare(surname)
+    return Parts(
+        _UMLAUT.sub("", _GLUED.sub("", written)), tuple(_UMLAUT.sub("", word) for word in given), written
+    )
 
 
 def _bare(words: list[str]) -> str:
@@ -46,9 +61,11 @@ def likeness(one: Parts, other: Parts) -> str | None:
     slip = one.surname != other.surname
     if slip and not slipped(one.surname, other.surname):
         return None
+    otherwise = one.written != other.written
     if not one.given or not other.given:
-        return None if slip or one.given == other.given == () else SURNAME_ONLY
-    kind = SPELLING if slip else INITIALS
+        alone = one.given == other.given == ()
+        return None if slip or (alone and not otherwise) else SPELLING if otherwise else SURNAME_ONLY
+    kind = SPELLING if slip or otherwise else INITIALS
     for mine, theirs in zip(one.given, other.given, strict=False):
         if mine == theirs:
             continue
