@@ -19,6 +19,7 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 )
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
 @options.cluster_option
+@options.suspects_option
 @options.format_option
 @options.waiting_option
 @options.verbosity_options
@@ -28,6 +29,7 @@ def command(
     overrides: tuple[str, ...],
     output: str | None,
     start: str | None,
+    no_suspects: bool,
     fmt: str | None,
 ) -> int:
     """Read games from each FILE (PGN or CSV, - for stdin), infer every player's skill, write a run.
@@ -59,7 +61,10 @@ def command(
         near = None if start is None else open_run(start, scale=["points"])
         games = read_games(files, data, progress=progress())
         if voice.level >= NORMAL:
-            say(*reading_lines(games, data.period, everything=voice.level >= VERBOSE), *warning_lines(games))
+            say(
+                *reading_lines(games, data.period, everything=voice.level >= VERBOSE),
+                *warning_lines(games, suspects=not no_suspects),
+            )
         run = api.fit(games, resolved, output=place, start=near, progress=progress())
     say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:

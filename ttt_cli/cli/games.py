@@ -6,7 +6,13 @@ from typing import Final
 
 import click
 
-from ttt_cli.cli.options import format_option, output_option, reading_options, verbosity_options
+from ttt_cli.cli.options import (
+    format_option,
+    output_option,
+    reading_options,
+    suspects_option,
+    verbosity_options,
+)
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import check_place, default_format, emit, say, width, write
 from ttt_cli.files import real_place
@@ -29,6 +35,7 @@ LISTED: Final = "hint: --list --all lists them"
     metavar="FILE",
     help="Write the names that may be one person's as an alias file; - prints it.",
 )
+@suspects_option
 @reading_options
 @format_option
 @output_option
@@ -40,6 +47,7 @@ def command(
     only: str | None,
     top: int | None,
     suggest: str | None,
+    no_suspects: bool,
     config: str | None,
     overrides: tuple[str, ...],
     fmt: str | None,
@@ -55,7 +63,7 @@ def command(
 
     Suggested spellings are never applied by themselves: read the file that --suggest writes, then --aliases it.
     """
-    _check(listed, everything, only, suggest, fmt, out)
+    _check(listed, everything, only, suggest, fmt, out, no_suspects=no_suspects)
     for place in (out, suggest or "-"):
         if place != "-" and real_place(Path(place)) in {real_place(Path(file)) for file in files}:
             raise click.UsageError(f"{place} is read: it cannot be written as well")
@@ -73,7 +81,7 @@ def command(
         emit(record_rows(records, everything=everything), fmt, out=out)
         return
     form = fmt or default_format(out)
-    report = Report(records, top if top or only else MOST, short=form == "table")
+    report = Report(records, top if top or only else MOST, short=form == "table", suspects=not no_suspects)
     if suggest != "-":
         for number, rows in enumerate(report.shown(form, only, _bar)):
             if number:
@@ -86,13 +94,22 @@ def command(
 
 
 def _check(
-    listed: bool, everything: bool, only: str | None, suggest: str | None, fmt: str | None, out: str
+    listed: bool,
+    everything: bool,
+    only: str | None,
+    suggest: str | None,
+    fmt: str | None,
+    out: str,
+    *,
+    no_suspects: bool,
 ) -> None:
     """Refuse options that do not go together."""
     if everything and not listed:
         raise click.UsageError("--all goes with --list")
     if listed and (only or suggest):
         raise click.UsageError("--list goes without --only and --suggest")
+    if suggest and no_suspects:
+        raise click.UsageError("--no-suspects leaves --suggest nothing to write")
     if suggest == "-" and (only or fmt or out != "-"):
         raise click.UsageError("--suggest - prints an alias file, and nothing else")
     if fmt == "table" and out != "-" and not (listed or only):

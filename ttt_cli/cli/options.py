@@ -241,6 +241,11 @@ def asked_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = F
     return run
 
 
+suspects_option: Decorator[Any] = click.option(
+    "--no-suspects", "no_suspects", is_flag=True, help="Do not look for names that may be one person's."
+)
+
+
 def waiting_option(command: Command) -> Command:
     """--no-wait: whether a command waits for another that writes the same run; the command does not see it."""
 

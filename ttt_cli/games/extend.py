@@ -11,6 +11,7 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify, spellings
+from ttt_cli.games.records import years_of
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
 from ttt_cli.games.texts import joined, of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
@@ -80,7 +81,8 @@ def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
         for side in ("white", "black")
     ]
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-    who = identify(dictionary, (sides[0], sides[1]), data.names, aliases)
+    years = years_of(np.concatenate([old.date, new.date]))
+    who = identify(dictionary, (sides[0], sides[1]), data.names, aliases, years=years)
     alone = who.white == who.black
     renamed = spellings(dictionary.values, (sides[0], sides[1]), who)
     now = {before: player for player, before in renamed}

@@ -1,6 +1,6 @@
 """All files' records as one table, with the account of what became of every one of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
@@ -12,13 +12,13 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
 from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.players.aliases import Aliases, read_aliases
-from ttt_cli.games.players.unify import identify, spellings
-from ttt_cli.games.records import Records, games_of
+from ttt_cli.games.players.unify import identify, spellings, unmatched
+from ttt_cli.games.records import Records, games_of, years_of
 from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
 from ttt_cli.games.texts import no_texts
 from ttt_cli.games.validate import Validated, record_words
-from ttt_cli.reading.batches import DROP_REASONS, DROPPED, REJECT_CODE, SAME_PLAYER
+from ttt_cli.reading.batches import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.growable import counts_of
@@ -53,7 +53,8 @@ class Collector:
         reject_code = self._parts.add(validated, *records.rejected)
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
-        report = FileReport(records.path, kind, digest, size, records.rows, *_account(reject_code))
+        account = _account(reject_code)
+        report = FileReport(records.path, kind, digest, size, records.rows, *account, chess=records.chess)
         self._files.append(report)
         return report
 
@@ -92,11 +93,15 @@ class Collector:
         ids = None
         if self._data.ids and len(dictionaries.columns["white_id"].values) > 1:
             ids = (column["white_id"], column["black_id"], texts["white_id"].values)
-        who = identify(dictionaries.names, written, self._data.names, self._aliases, ids=ids, status=status)
+        dates = dictionaries.dates.parsed
+        days = np.array([date.day for date in dates], np.int32)
+        years = years_of(days)[column["date"]] if self._aliases.by_years else None
+        who = identify(
+            dictionaries.names, written, self._data.names, self._aliases, ids=ids, status=status, years=years
+        )
         reject_code = column["reject_code"]
         same = np.flatnonzero((reject_code == 0) & (who.white == who.black))
         reject_code[same] = REJECT_CODE[SAME_PLAYER]
-        dates = dictionaries.dates.parsed
         names = tuple(dictionaries.names.values) if self._everything else None
         nothing = no_texts(len(reject_code))
         kept: dict[str, Any] = {
@@ -111,7 +116,7 @@ class Collector:
             black_written=Column(written[1], names) if names else nothing,
             result=Column(column["result"], tuple(text for text, _ in dictionaries.results.values)),
             **kept,
-            date_day=np.array([date.day for date in dates], np.int32),
+            date_day=days,
             date_precision=np.array([date.precision for date in dates], np.int8),
             tally=np.array([tally for _, tally in dictionaries.results.values], np.float64).reshape(-1, 3),
             players=who.players,
@@ -121,10 +126,19 @@ class Collector:
             offset=column["offset"],
             moves=column["moves"],
             reject_code=reject_code,
-            problems=self._told_of(same, column),
+            problems=(*self._told_of(same, column), *self._idle_aliases()),
             aliases=self._aliases.source,
             spellings=spellings(dictionaries.names.values, written, who),
         )
+
+    def _idle_aliases(self) -> Iterator[Problem]:
+        """One account of the spellings of the alias file that no name has."""
+        aliases = self._aliases
+        idle = unmatched(self._dictionaries.names, self._data.names, aliases)
+        if idle and aliases.source is not None:
+            shown = "; ".join(idle[:3]) + ("; ..." if len(idle) > 3 else "")
+            detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {shown}"
+            yield Problem(aliases.source.path, aliases.lines[idle[0]], IDLE_ALIAS, detail, KEPT)
 
     def _told_of(self, same: NDArray[np.intp], column: Mapping[str, NDArray[Any]]) -> tuple[Problem, ...]:
         """All problems, those of records among them whose names turned out to be one player's."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import DROPPED, NUMBERED_DATE, OF_COLUMNS
+from ttt_cli.reading.batches import DROPPED, IDLE_ALIAS, NUMBERED_DATE, OF_COLUMNS
 from ttt_cli.reading.reports import FileReport, Problem
 from ttt_cli.reading.sources import OTHER_FILE
 
@@ -36,7 +36,9 @@ class ErrorLimit:
 
 def refuse_problems(problems: Sequence[Problem]) -> None:
     """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
-    serious = [problem for problem in problems if problem.reason not in (OTHER_FILE, NUMBERED_DATE)]
+    serious = [
+        problem for problem in problems if problem.reason not in (OTHER_FILE, NUMBERED_DATE, IDLE_ALIAS)
+    ]
     if not serious:
         return
     first = serious[0]

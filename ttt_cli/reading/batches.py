@@ -81,6 +81,7 @@ OTHER_ODDS: Final = "odds column ignored"
 AMBIGUOUS_DATE: Final = "day or month first"
 TWO_DIGIT_YEAR: Final = "years of two digits"
 NUMBERED_DATE: Final = "numbers for dates"
+IDLE_ALIAS: Final = "aliases of nobody"
 WINNER_FIRST: Final = "winner named first"
 OF_COLUMNS: Final = (
     AMBIGUOUS_DATE,
@@ -89,6 +90,7 @@ OF_COLUMNS: Final = (
     UNKNOWN_STATUS,
     OTHER_ODDS,
     WINNER_FIRST,
+    IDLE_ALIAS,
 )  # reported once of a file
 
 DROPPED: Final = "dropped"
@@ -127,8 +129,11 @@ class Batch(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A file about to be read: how its results are written, its records, and of which periods dates may be numbers."""
+    """A file about to be read: how its results are written, its records, of which periods dates may be numbers, and
+    whether it may be of chess.
+    """
 
     kind: ResultKind
     batches: Iterator[Batch]
     unit: Period | None = None
+    chess: bool = True

@@ -97,10 +97,13 @@ class FileRecords:
     periods are called whose numbers the dates may be.
     """
 
-    def __init__(self, path: str, kind: ResultKind = "text", unit: Period | None = None) -> None:
+    def __init__(
+        self, path: str, kind: ResultKind = "text", unit: Period | None = None, *, chess: bool = True
+    ) -> None:
         self.path = path
         self.kind = kind
         self.unit = unit
+        self.chess = chess
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0

@@ -34,6 +34,7 @@ class FileReport:
     used: int
     dropped: dict[str, int]  # reason -> rows
     noticed: dict[str, int] = field(default_factory=dict)  # what else is said of rows that are used -> rows
+    chess: bool = True  # no columns of another sport: players are people
 
     def __post_init__(self) -> None:
         if self.rows != self.used + sum(self.dropped.values()):
@@ -71,6 +72,11 @@ class ReadReport:
     def dropped(self) -> dict[str, int]:
         """Records that were kept out, by reason, over all files, most frequent first."""
         return _total(file.dropped for file in self.files)
+
+    @property
+    def chess(self) -> bool:
+        """Whether any file is of chess, as far as can be told."""
+        return not self.files or any(file.chess for file in self.files)
 
     @property
     def noticed(self) -> dict[str, int]:

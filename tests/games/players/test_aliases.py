@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
 from pathlib import Path
 
 import pytest
 
+from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
+from ttt_cli.games.extend import extend_games
 from ttt_cli.games.players.aliases import read_aliases
+from ttt_cli.games.read import read_games
 from ttt_cli.reading import small
 
 
@@ -65,6 +69,9 @@ def test_the_same_said_twice_is_fine(tmp_path: Path) -> None:
         ("Tal,status=soft\n", 1, "no synonym"),
         (",T\n", 1, "a name is empty"),
         ("Tal,T,status=a,status=b\n", 1, "more than one status"),
+        ("Tal,T,status=a,years=1900-\n", 1, "more than one status or range of years"),
+        ("Tal,T,years=soon\n", 1, "'soon' is no range of years"),
+        ("Tal,T,years=1900-\nTimman,T,years=1900-\n", 2, "'T' is 'Tal' in line 1, and 'Timman' here"),
         ('Tal,"T\n', 1, "cannot be read"),
         ("spelling,name\nT\n", 2, "1 fields are too few"),
     ],
@@ -103,3 +110,41 @@ def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "a.csv").write_text("A,B\n" * 30)
     with pytest.raises(DataError, match="takes more than 0 MB"):
         read_aliases(str(tmp_path / "a.csv"))
+
+
+def test_a_line_for_some_years(tmp_path: Path) -> None:
+    aliases = read_aliases(
+        written(tmp_path, "Wilson (old),Wilson,Years = -1900\nWilson (new),Wilson,years=1950-\n")
+    )
+    assert aliases.by_years == {("Wilson", 0, 1900): "Wilson (old)", ("Wilson", 1950, 9999): "Wilson (new)"}
+    assert aliases.names == {}
+
+
+def test_names_are_split_by_years(tmp_path: Path) -> None:
+    file = tmp_path / "games.csv"
+    rows = "".join(f"{year},Wilson,Bird,1-0\n" for year in (1890, 1900, 1925, 1950, 1960))
+    file.write_text(f"date,white,black,result\n{rows}")
+    path = written(tmp_path, 'Wilson (old),Wilson,years=-1900\n"Young, W",Wilson,years=1950-\n')
+    data = DataConfig(aliases=path)
+    games = read_games([file], data)
+    assert [games.players[player] for player in games.white.tolist()] == [
+        *["Wilson (old)"] * 2, "Wilson", *["Young, W"] * 2,
+    ]  # fmt: skip
+    parts = [
+        read_games([io.BytesIO(b"date,white,black,result\n" + row.encode())]) for row in rows.splitlines()
+    ]
+    assert len(extend_games(parts[0], parts[4], data).games.players) == 3
+
+
+def test_aliases_of_nobody_are_reported(tmp_path: Path) -> None:
+    file = tmp_path / "games.csv"
+    file.write_text('date,white,black,result\n1858,"Morphy, P.",Anderssen,1-0\n1859,Adolf Bird,"x, Y",1-0\n')
+    path = written(
+        tmp_path,
+        'Morphy,"MORPHY, P",Murphy\n#\nTal,Tahl,Thal,status=soft\nBird,"Bird, Adolf"\nTal,Tall,years=1900-\n',
+    )
+    for strict in (False, True):
+        problems = read_games([file], DataConfig(aliases=path, strict=strict)).report.problems
+        assert [(one.place, one.reason, one.action, one.detail) for one in problems] == [
+            (f"{path}:1", "aliases of nobody", "kept", "4 of 6 spellings: Murphy; Tahl; Thal; ...")
+        ]

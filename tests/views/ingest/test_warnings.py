@@ -1,9 +1,13 @@
+from pathlib import Path
+
 import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.games.players import look_alikes
+from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, ReadReport
+from ttt_cli.views.ingest import summary
 from ttt_cli.views.ingest.summary import warning_lines
 
 PLAIN = [(1857, "Morphy, Paul", "Paulsen, Louis", 2), (1858, "Anderssen, Adolf", "Morphy, Paul", 0)]
@@ -43,7 +47,7 @@ def test_names_of_two_people_and_two_names_of_one() -> None:
         "5 names with games over 60 years apart, perhaps two people: Morphy, Paul; P3, Q3; P2, Q2; ..."
     )
     (line,) = warning_lines(make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)]))
-    assert line == "1 pair of names may be one person's: `ttt games FILE... --suggest -` lists them"
+    assert line == "1 pair of names may be one person's: `ttt names FILE...` goes through them"
 
 
 def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
@@ -56,4 +60,28 @@ def test_names_that_were_not_compared_are_told(monkeypatch) -> None:
 def test_names_are_compared_however_many_there_are() -> None:
     many = [(1859, f"Player{i:05}, Xy", "Paulsen, Louis", 1) for i in range(12_000)]
     lines = list(warning_lines(make_games([*PLAIN, *many, (1859, "Anderssen, A", "Paulsen, Louis", 1)])))
-    assert lines == ["1 pair of names may be one person's: `ttt games FILE... --suggest -` lists them"]
+    assert lines == ["1 pair of names may be one person's: `ttt names FILE...` goes through them"]
+
+
+def test_the_time_that_suspects_took_is_told_and_can_be_saved(monkeypatch) -> None:
+    seconds = iter([0.0, 1.25, 2.0, 3.0])
+    monkeypatch.setattr(summary, "perf_counter", lambda: next(seconds))
+    games = make_games([*PLAIN, (1859, "Anderssen, A", "Paulsen, Louis", 1)])
+    (line,) = warning_lines(games)
+    assert line.endswith(
+        "one person's: `ttt names FILE...` goes through them (1.2 s; --no-suspects saves them)"
+    )
+    assert list(warning_lines(make_games(PLAIN))) == [
+        "no two names may be one person's (1.0 s; --no-suspects saves them)"
+    ]
+    assert list(warning_lines(games, suspects=False)) == []
+
+
+def test_doubts_about_people_are_of_chess_alone(tmp_path: Path) -> None:
+    rows = "".join(f"{year},Stockfish,A/B,1-0\n" for year in (1900, 1970))
+    found = {}
+    for header in ("date,white,black,result", "date,home_team,away_team,result"):
+        (tmp_path / "a.csv").write_text(f"{header}\n{rows}")
+        found[header[5:10]] = list(warning_lines(read_games([tmp_path / "a.csv"])))
+    assert found["home_"] == []
+    assert [line.split(" of ")[0].split(" with ")[0] for line in found["white"]] == ["4 rows", "2 names"]

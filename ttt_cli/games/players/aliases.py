@@ -2,45 +2,56 @@
 
 One player a line, `main,synonym,synonym,...`, quoted as CSV where a name holds a comma; or a table with a header of
 `spelling` and `name` (and `status`), a spelling a line. With a field `status=WORD` a line holds only for records of
-that status: `"Anderssen, Adolf (offhand)","Anderssen, Adolf",status=casual`. Lines that begin with # are comments.
+that status: `"Anderssen, Adolf (offhand)","Anderssen, Adolf",status=casual`, and with `years=1906-` for those of these
+years. Lines that begin with # are comments. Scid's spelling file is read too.
 """
 
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from ttt_cli.config.selection import year_range
 from ttt_cli.errors import DataError
 from ttt_cli.folding import fold
 from ttt_cli.games.players.names import clean_name
+from ttt_cli.games.players.spelling_file import is_spelling_file, spellings_in
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.reports import InputFile
 from ttt_cli.reading.small import whole_text
 from ttt_cli.reading.streams import Input
 
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
+_YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)
 _SPELLINGS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
 _NAMES: Final = frozenset({"name", "main", "player", "canonical", "main name"})
 
 
 @dataclass(frozen=True)
 class Aliases:
-    """`names` maps cleaned spellings to names of players, `by_status` pairs of a name and a folded status.
+    """`names` maps cleaned spellings to names of players, `by_status` pairs of a name and a folded status, `by_years`
+    triples of a name and a first and a last year.
 
-    `source` is the file that says so, None where there is none.
+    `lines` are those in which spellings stand, in a file that was made for these games; `source` is the file, None
+    where there is none.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     by_status: Mapping[tuple[str, str], str] = field(default_factory=dict)
     source: InputFile | None = None
+    by_years: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def mains(self) -> frozenset[str]:
         """The names that spellings are mapped to."""
-        return frozenset((*self.names.values(), *self.by_status.values()))
+        return frozenset((*self.names.values(), *self.by_status.values(), *self.by_years.values()))
+
+
+_Written = tuple[str, str, tuple[int, int] | None]
 
 
 class _Entry(NamedTuple):
@@ -48,28 +59,44 @@ class _Entry(NamedTuple):
     main: str
     synonym: str
     status: str
+    years: tuple[int, int] | None = None
+
+    @property
+    def written(self) -> _Written:
+        """The spelling, and where it holds."""
+        return self.synonym, self.status, self.years
 
 
 def read_aliases(path: str) -> Aliases:
     """Read an alias file, plain or packed. Raises DataError with file and line when it contradicts itself."""
     source = Input(path)
     text = whole_text(source, "a list of names")
-    names: dict[str, str] = {}
-    by_status: dict[tuple[str, str], str] = {}
-    lines: dict[tuple[str, str], int] = {}
-    for entry in _entries(text, source.name):
-        key = (entry.synonym, entry.status)
-        before = by_status.get(key) if entry.status else names.get(entry.synonym)
-        if before not in (None, entry.main):
-            said = f"{entry.synonym!r} is {before!r} in line {lines[key]}, and {entry.main!r} here"
-            raise DataError(said, where=f"{source.name}:{entry.line}", hint="a spelling has one player")
-        lines.setdefault(key, entry.line)
-        if entry.status:
-            by_status[key] = entry.main
-        else:
-            names[entry.synonym] = entry.main
-    _refuse_chains(names, lines, source.name)
-    return Aliases(names, by_status, InputFile(source.name, source.digest, source.count))
+    file = InputFile(source.name, source.digest, source.count)
+    if is_spelling_file(text):
+        return Aliases({clean_name(spelling): name for _, name, spelling in spellings_in(text)}, source=file)
+    return _aliases_of(_entries(text, source.name), file)
+
+
+def _aliases_of(entries: Iterable[_Entry], file: InputFile) -> Aliases:
+    found: dict[_Written, _Entry] = {}
+    for entry in entries:
+        before = found.setdefault(entry.written, entry)
+        if before.main != entry.main:
+            said = f"{entry.synonym!r} is {before.main!r} in line {before.line}, and {entry.main!r} here"
+            raise DataError(said, where=f"{file.path}:{entry.line}", hint="a spelling has one player")
+    plain = {entry.synonym: entry for entry in found.values() if not entry.status and entry.years is None}
+    _refuse_chains(plain, file.path)
+    return Aliases(
+        {synonym: entry.main for synonym, entry in plain.items()},
+        {(one.synonym, one.status): one.main for one in found.values() if one.status},
+        file,
+        {(one.synonym, *one.years): one.main for one in found.values() if one.years},
+        {one.synonym: one.line for one in sorted(found.values(), key=_backwards)},
+    )
+
+
+def _backwards(entry: _Entry) -> int:
+    return -entry.line
 
 
 def alias_row(main: str, synonym: str) -> str | None:
@@ -80,18 +107,17 @@ def alias_row(main: str, synonym: str) -> str | None:
         row = line.getvalue()
         with suppress(DataError, UnicodeEncodeError):
             read = [entry[1:] for entry in _entries(decode(row.encode()), "")]
-            if read == [(main, synonym, "")]:
+            if read == [(main, synonym, "", None)]:
                 return row
     return None
 
 
-def _refuse_chains(names: Mapping[str, str], lines: Mapping[tuple[str, str], int], path: str) -> None:
-    for synonym, main in names.items():
-        if main != synonym and names.get(main, main) != main:
-            said = f"{synonym!r} is {main!r}, which is itself {names[main]!r} in line {lines[main, '']}"
-            raise DataError(
-                said, where=f"{path}:{lines[synonym, '']}", hint=f"name {names[main]!r} in both lines"
-            )
+def _refuse_chains(entries: Mapping[str, _Entry], path: str) -> None:
+    for synonym, (line, main, *_) in entries.items():
+        if main != synonym and main in entries and entries[main].main != main:
+            further = entries[main]
+            said = f"{synonym!r} is {main!r}, which is itself {further.main!r} in line {further.line}"
+            raise DataError(said, where=f"{path}:{line}", hint=f"name {further.main!r} in both lines")
 
 
 def _entries(text: str, path: str) -> Iterator[_Entry]:
@@ -135,16 +161,26 @@ def _from_table(row: Sequence[str], line: int, at: tuple[int, int, int | None], 
 
 
 def _from_list(row: Sequence[str], line: int, path: str) -> Iterator[_Entry]:
-    statuses = [match[1] for cell in row if (match := _STATUS.fullmatch(cell))]
-    main, *synonyms = [cell for cell in row if not _STATUS.fullmatch(cell)] or [""]
+    statuses, ranges = (
+        [match[1] for cell in row if (match := form.fullmatch(cell))] for form in (_STATUS, _YEARS)
+    )
+    plain = [cell for cell in row if not (_STATUS.fullmatch(cell) or _YEARS.fullmatch(cell))]
+    main, *synonyms = plain or [""]
     synonyms = [synonym for synonym in synonyms if synonym.strip()]
     if not synonyms:
         hint = 'a line is main,synonym,...; a name with a comma stands in quotes: "Morphy, Paul",Morphy'
         raise DataError("no synonym", where=f"{path}:{line}", hint=hint)
-    if len(statuses) > 1:
-        raise DataError("more than one status", where=f"{path}:{line}", hint="write a line for each")
+    if len(statuses) + len(ranges) > 1:
+        what = "status" if not ranges else "status or range of years"
+        raise DataError(f"more than one {what}", where=f"{path}:{line}", hint="write a line for each")
+    years = None
+    if ranges:
+        try:
+            years = year_range(ranges[0])
+        except ValueError as error:
+            raise DataError(str(error), where=f"{path}:{line}") from error
     for synonym in synonyms:
-        yield _entry(line, main, synonym, "".join(statuses), path)
+        yield _entry(line, main, synonym, "".join(statuses), path)._replace(years=years)
 
 
 def _entry(line: int, main: str, synonym: str, status: str, path: str) -> _Entry:

@@ -144,8 +144,10 @@ def _telling(suspect: Suspect, main: Parts, synonym: Parts) -> bool:
     words = (*main.given[1:], *synonym.given[1:])
     if suspect.kind == SPELLING or any(word.upper() in COUNTRIES for word in words):
         return False
-    if len(main.given) < len(synonym.given) or len(main.given[0]) < _GIVEN:
+    if len(main.given) < len(synonym.given):
         return False
+    if len(main.given[0]) < _GIVEN:
+        return not suspect.others and suspect.shared >= 2 * _TELLING
     initials = suspect.kind == INITIALS and _longest_given(synonym) == 1
     return initials or suspect.shared >= _TELLING
 

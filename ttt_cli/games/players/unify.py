@@ -1,6 +1,6 @@
 """Who is who: the names in all files as players, by spelling, alias file and FIDE id."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import eq
@@ -8,7 +8,7 @@ from operator import eq
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Places
+from ttt_cli.arrays import Mask, Places
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
 from ttt_cli.games.dictionaries import NameDictionary
@@ -38,33 +38,58 @@ def identify(
     *,
     ids: tuple[Codes, Codes, Sequence[str]] | None = None,
     status: Column[str] | None = None,
+    years: NDArray[np.signedinteger] | None = None,
 ) -> Identified:
     """Unite the spellings of each player; `written` are the numbers in `dictionary` of White's and Black's names.
 
     Spellings with the same key (`name_key`) are one player, shown in the most frequent of them. With `matching` full, a
     name without a comma joins the one name with a comma that has its words as surname and given names, when the input
     (or the alias file) has exactly one. The alias file comes first. `ids` are White's and Black's ids, numbers in the
-    texts that follow (see `join_ids`). `status` tells which games the alias file gives to another.
+    texts that follow (see `join_ids`). `status` and `years`, shape (records,), tell which games the alias file gives to
+    another.
     """
     counts = np.sum([counts_of(side, len(dictionary.values)) for side in written], axis=0)
     groups = _Groups(dictionary, counts, matching, aliases)
     by_status = aliases.by_status if status is not None else {}
-    if ids is None and not by_status:
+    by_years = aliases.by_years if years is not None else {}
+    if ids is None and not by_status and not by_years:
         return _sorted(groups.names, groups.number, written)
     names, home = groups.names, np.arange(len(groups.names), dtype=np.int32)
     white, black = (groups.number[side] for side in written)
     if ids is not None:
         names, home, white, black = join_ids(names, white, black, *ids)
+    for name, main, rows in _given_away(by_status, status, by_years, years):
+        player, other = groups.find(name), groups.find(main)
+        if player is not None and other is not None:
+            for side in (white, black):
+                side[rows & (side == home[player])] = home[other]
+    sides = (np.where(side == NOBODY, len(names), side) for side in (white, black))
+    return _sorted(names, np.append(np.arange(len(names)), NOBODY), (next(sides), next(sides)))
+
+
+def _given_away(
+    by_status: Mapping[tuple[str, str], str],
+    status: Column[str] | None,
+    by_years: Mapping[tuple[str, int, int], str],
+    years: NDArray[np.signedinteger] | None,
+) -> Iterator[tuple[str, str, Mask]]:
+    """Names, whose the games of some records are instead, and which records those are."""
     if status is not None and by_status:
         words = np.array([fold(text) for text in status.values])
         for (name, word), main in by_status.items():
-            player, other = groups.find(name), groups.find(main)
-            if player is not None and other is not None:
-                rows = np.isin(status.codes, np.flatnonzero(words == word))
-                white[rows & (white == home[player])] = home[other]
-                black[rows & (black == home[player])] = home[other]
-    sides = (np.where(side == NOBODY, len(names), side) for side in (white, black))
-    return _sorted(names, np.append(np.arange(len(names)), NOBODY), (next(sides), next(sides)))
+            yield name, main, np.isin(status.codes, np.flatnonzero(words == word))
+    if years is not None:
+        for (name, first, last), main in by_years.items():
+            yield name, main, (years >= first) & (years <= last)
+
+
+def unmatched(dictionary: NameDictionary, matching: NameMatching, aliases: Aliases) -> list[str]:
+    """Spellings of an alias file, made for these games, that no name has, in the order of their lines."""
+    if not aliases.lines:
+        return []
+    present = {*dictionary.cleaned, *name_keys(dictionary.cleaned, matching)}
+    present |= {other for key in tuple(present) for other in comma_keys(key)} if matching == "full" else set()
+    return [name for name in aliases.lines if name not in present and name_key(name, matching) not in present]
 
 
 def spellings(

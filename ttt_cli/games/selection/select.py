@@ -60,7 +60,9 @@ class _Selection:
         if self._data.filter.largest_group:
             self._drop_other_groups()
         used = self._fault == 0
-        noticed = {DUPLICATE: duplicate, TEAM: self._either(teams), ENGINE: self._either(engines)}
+        noticed = {DUPLICATE: duplicate}
+        if self._records.report.chess:
+            noticed |= {TEAM: self._either(teams), ENGINE: self._either(engines)}
         return Selected(self._fault, {what: rows & used for what, rows in noticed.items() if rows.any()})
 
     def _drop(self, reason: str, rows: Mask) -> None:

@@ -26,10 +26,11 @@ class Findings:
 
     `rows` are the records that are used, as indices; `played`, shape (rows,), the games behind each of them (more than
     one for a match), `drawn` those of them that were drawn, `year` when they were. With `short`, paths are
-    shown as they are below `folder`, where all files are.
+    shown as they are below `folder`, where all files are. Without `suspects` none are looked for.
     """
 
-    def __init__(self, records: Records, *, short: bool = False) -> None:
+    def __init__(self, records: Records, *, short: bool = False, suspects: bool = True) -> None:
+        self._look_for_suspects = suspects
         self.records = records
         self.folder = _folder(file.path for file in records.files) if short else ""
         self.rows: NDArray[np.int64] = np.flatnonzero(records.used)
@@ -74,7 +75,7 @@ class Findings:
     @cached_property
     def suspects(self) -> Suspects:
         """Pairs of names that may be one person's."""
-        return find_suspects(self.games) if len(self.games) else Suspects((), 0)
+        return find_suspects(self.games) if self._look_for_suspects and len(self.games) else Suspects((), 0)
 
     @cached_property
     def long_careers(self) -> tuple[Career, ...]:

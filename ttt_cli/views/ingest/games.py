@@ -48,10 +48,12 @@ class Report:
     `short` paths are for the eye: without the folder that all files are in, which the heading of `files` names.
     """
 
-    def __init__(self, records: Records, most: int | None = MOST, *, short: bool = False) -> None:
+    def __init__(
+        self, records: Records, most: int | None = MOST, *, short: bool = False, suspects: bool = True
+    ) -> None:
         from ttt_cli.views.ingest.findings import Findings
 
-        self.findings = Findings(records, short=short)
+        self.findings = Findings(records, short=short, suspects=suspects)
         self._most = most
 
     def section(self, name: str) -> Rows:
@@ -109,6 +111,7 @@ class Report:
         return frozenset(
             ("growth", "decades" if few else "years", *(() if several else ("dropped_by_file",)))
             + (("groups",) if len(self.findings.groups) < 2 else ())
+            + (() if self.findings.records.report.chess else ("not_persons", "careers"))
         )
 
     def whole(self) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.inference.switches import in_use
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
 
 _EXAMPLES: Final = 3
+_TELLING: Final = 0.5  # seconds that are reported
 _NOTE: Final = 240  # characters of a note, which may name hundreds of players
 
 
@@ -63,8 +65,8 @@ def shown_notes(notes: Iterable[str]) -> Iterator[str]:
         yield note if len(note) <= _NOTE else f"{note[:_NOTE].rpartition(' ')[0]} ..."
 
 
-def warning_lines(games: Games) -> Iterator[str]:
-    """Groups that cannot be compared, duplicates, teams and engines, names of two people and two names of one."""
+def warning_lines(games: Games, *, suspects: bool = True) -> Iterator[str]:
+    """Groups that cannot be compared, duplicates, teams and engines, names of two people, `suspects`: two of one."""
     if not len(games):
         return
     from ttt_cli.games.players.careers import long_careers
@@ -78,11 +80,21 @@ def warning_lines(games: Games) -> Iterator[str]:
         yield f"{_count(repeated, 'row repeats', 'rows repeat')} another and counts again: --dedupe uses one of them"
     if several := noticed.get(TEAM, 0) + noticed.get(ENGINE, 0):
         yield f"{_count(several, 'row')} of teams or computers: data.drop can leave them out"
-    if long := [career.name for career in long_careers(games)]:
+    if games.report.chess and (long := [career.name for career in long_careers(games)]):
         yield f"{_count(len(long), 'name')} with games over 60 years apart, perhaps two people: {_some(long)}"
+    if not suspects:
+        return
+    started = perf_counter()
     pairs, left_out = count_suspects(games)
-    if pairs:
-        yield f"{_count(pairs, 'pair')} of names may be one person's: `ttt games FILE... --suggest -` lists them"
+    seconds = perf_counter() - started
+    spent = f" ({seconds:.1f} s; --no-suspects saves them)" if seconds >= _TELLING else ""
+    if pairs or spent:
+        found = (
+            f"{_count(pairs, 'pair')} of names may be one person's"
+            if pairs
+            else "no two names may be one person's"
+        )
+        yield f"{found}{': `ttt names FILE...` goes through them' if pairs else ''}{spent}"
     if left_out:
         yield f"{_count(left_out, 'name')} of frequent surnames not compared with all of their like"
 

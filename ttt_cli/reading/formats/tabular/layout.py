@@ -1,5 +1,6 @@
 """Which column of a table is which: by configured names, by a header's words, or by what stands in it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -26,6 +27,7 @@ _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
     (("white_goals", "black_goals"), "goals"),
     (("white_score",), "text"),
 )
+_SPORT: Final = re.compile("home|away|visitor|team|winn|los[ei]")
 _HINT: Final = (
     "name the columns in order: -s 'data.columns=[date, white, black, result]' (with -s data.header=true "
     "when the first line holds names), or by their header: -s 'data.columns={white: NAME, black: NAME}'"
@@ -39,7 +41,8 @@ class Layout:
     `date` is one column, or up to three of year, month and day; `result` one (`text`) or White's and Black's, or none
     where all results are scores of matches. `score` is White's score in a match of `further["games"]` games, which
     counts where `result` is empty. `further` are the other columns by our names (see `headers.FURTHER`).
-    The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is what the date counts.
+    The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is what the date counts,
+    `chess` whether no player is called as in another sport.
     """
 
     width: int
@@ -54,6 +57,7 @@ class Layout:
     further: Mapping[str, int] = field(default_factory=dict)
     constants: tuple[str, ...] = ()
     unit: Period | None = None
+    chess: bool = True
 
     @property
     def outcome(self) -> tuple[int, ...]:
@@ -102,7 +106,11 @@ def find_layout(
     walkovers = winners and columns["result"] >= 0 and words[columns["result"]] in SYNONYMS["score"]
     width = len(first) if header else _usual_width(sample)
     layout = _complete(columns, first, width, data.period, header=header, name=name)
-    return replace(layout, kind="winners" if walkovers else layout.kind, constants=constants)
+    kind = "winners" if walkovers else layout.kind
+    sport = any(
+        _SPORT.search(words[index]) for index in (layout.white, layout.black) if 0 <= index < len(words)
+    )
+    return replace(layout, kind=kind, constants=constants, chess=not sport)
 
 
 def _constants(columns: dict[str, int], data: DataConfig) -> tuple[str, ...]:
