@@ -68,7 +68,7 @@ def test_an_unknown_command_suggests_the_nearest_and_does_nothing(capsys: pytest
     assert main.run(["plyer", "morphy"]) == 2
     assert capsys.readouterr() == ("", "ttt: no command 'plyer'\nhint: did you mean `ttt player`?\n")
     assert main.run(["xyzzy"]) == 2
-    assert "commands are fit, update, games, player" in capsys.readouterr().err
+    assert "commands are fit, update, games, names, player" in capsys.readouterr().err
 
 
 def test_usage_errors_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +151,7 @@ def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
         (["--beta", "500"], "-s model.beta=500"),
         (["--max-sweeps=7"], "-s solver.max_sweeps=7"),
         (["--columns"], "-s data.columns=..."),
-        (["--nonsense", "500"], "`ttt fit --help` tells more"),
+        (["--gibberish", "500"], "`ttt fit --help` tells more"),
     ],
 )
 def test_an_option_that_is_a_key_of_the_config_says_how_it_is_set(

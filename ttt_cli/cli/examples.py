@@ -21,6 +21,11 @@ EXAMPLES: Final[dict[str, tuple[Example, ...]]] = {
         ("ttt games *.pgn --only players -f csv -o players.csv", "one section as a table"),
         ("ttt games games.pgn --suggest aliases.csv", "spellings that may be one person's"),
     ),
+    "names": (
+        ("ttt names games.pgn", "answer pair by pair; the answers go to aliases.csv"),
+        ("ttt names *.pgn -o mine.csv --sure", "take what is sure at once, and ask about the rest"),
+        ("ttt names *.pgn -o mine.csv && ttt fit *.pgn --aliases mine.csv", "use the answers"),
+    ),
     "player": (
         ("ttt player morphy", "the history of the one player of that surname"),
         ('ttt player "Lasker, Em" --plot lasker.svg', "initials will do; with a figure"),

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "fit": "Read games, infer every player's skill, write a run.",
     "update": "Add games to a run and refit it from where it stood.",
     "games": "What stands in files of games, and what became of it.",
+    "names": "Go through the names that may be one person's, and write an alias file.",
     "player": "One player's history.",
     "players": "Who is in the run.",
     "top": "The best in a period, at their peaks, or the number ones.",

@@ -86,17 +86,28 @@ def _aliases_of(entries: Iterable[_Entry], file: InputFile) -> Aliases:
             raise DataError(said, where=f"{file.path}:{entry.line}", hint="a spelling has one player")
     plain = {entry.synonym: entry for entry in found.values() if not entry.status and entry.years is None}
     _refuse_chains(plain, file.path)
+    lines: dict[str, int] = {}
+    for entry in found.values():
+        lines.setdefault(entry.synonym, entry.line)
     return Aliases(
         {synonym: entry.main for synonym, entry in plain.items()},
         {(one.synonym, one.status): one.main for one in found.values() if one.status},
         file,
         {(one.synonym, *one.years): one.main for one in found.values() if one.years},
-        {one.synonym: one.line for one in sorted(found.values(), key=_backwards)},
+        lines,
     )
 
 
-def _backwards(entry: _Entry) -> int:
-    return -entry.line
+def plain_aliases(line: str, where: str) -> list[tuple[str, str]]:
+    """Main names and spellings of a line of an alias file without a status or years, none of a comment.
+
+    Raises DataError for what is no such line, and for the header of a file with a spelling on each.
+    """
+    words = {fold(cell) for _, row in _rows(line, where) for cell in row}
+    if words & _SPELLINGS and words & _NAMES:
+        raise DataError("is a table of spellings and names", where=where, hint="write to a file of its own")
+    found = list(_entries(line, where))
+    return [] if any(one.status or one.years for one in found) else [(one.main, one.synonym) for one in found]
 
 
 def alias_row(main: str, synonym: str) -> str | None:
@@ -126,8 +137,9 @@ def _entries(text: str, path: str) -> Iterator[_Entry]:
     if first is None:
         return
     header = [fold(cell) for cell in first[1]]
-    spelling = next((i for i, word in enumerate(header) if word in _SPELLINGS), None)
-    name = next((i for i, word in enumerate(header) if word in _NAMES), None)
+    spelling, name = (
+        next((i for i, word in enumerate(header) if word in known), None) for known in (_SPELLINGS, _NAMES)
+    )
     if spelling is not None and name is not None:
         status = header.index("status") if "status" in header else None
         for line, row in rows:

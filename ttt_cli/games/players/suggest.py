@@ -20,11 +20,7 @@ def alias_lines(games: Games, suspects: Sequence[Suspect]) -> Iterator[str]:
     """
     mains = _united(games, suspects)
     for suspect in suspects:
-        together = f"{suspect.gap} {'year' if suspect.gap == 1 else 'years'} apart"
-        common = f", {suspect.shared} opponents in common" if suspect.shared > 1 else ""
-        others = f", or one of {suspect.others} others" if suspect.others else ""
-        evidence = f"{suspect.kind}, {together if suspect.gap else 'overlapping years'}{common}{others}"
-        yield f"# {suspect.main}; {suspect.synonym}; {evidence}"
+        yield f"# {suspect.main}; {suspect.synonym}; {suspect.evidence}"
         synonym = suspect.synonym.name
         row = alias_row(_root(mains, synonym), synonym) if synonym in mains else None
         yield row or f"# {alias_row(suspect.main.name, synonym) or 'no line of an alias file can say so'}"

@@ -44,6 +44,16 @@ class Suspect:
         return max(self.main.first - self.synonym.last, self.synonym.first - self.main.last, 0)
 
     @property
+    def evidence(self) -> str:
+        """What speaks for one person, and what against, in words."""
+        apart = (
+            f"{self.gap} {'year' if self.gap == 1 else 'years'} apart" if self.gap else "overlapping years"
+        )
+        common = f", {self.shared} opponents in common" if self.shared > 1 else ""
+        others = f", or one of {self.others} others" if self.others else ""
+        return f"{self.kind}, {apart}{common}{others}"
+
+    @property
     def span(self) -> int:
         """Years from the first game of either to the last."""
         return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)

@@ -1,0 +1,69 @@
+"""`ttt names`: asked on a terminal, answered letter by letter, gone on with later."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.cli import main
+from ttt_cli.games.players.aliases import read_aliases
+
+Capture = pytest.CaptureFixture[str]
+ROWS = """date,white,black,result
+1995,"Aronian, Levon",A,1-0
+2005,"Aronian, Levon",B,1-0
+2001,"Aronian, L",C,1-0
+1900,"Mueller, Hans",D,1-0
+1901,"Müller, Hans",E,1-0
+1890,"Bird, Henry",F,1-0
+1900,"Bird, H E",G,1-0
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "games.csv").write_text(ROWS, encoding="utf-8")
+    return tmp_path
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, *answers: str, options: tuple[str, ...] = ()) -> int:
+    monkeypatch.setattr(sys, "stdin", Terminal("".join(f"{one}\n" for one in answers)))
+    return main.run(["names", "games.csv", *options])
+
+
+def test_answers_are_kept_and_not_asked_again(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert answer(monkeypatch, "y", "s", "x", "q") == 0
+    shown = capsys.readouterr()
+    assert "1 of 3 (sure): initials, overlapping years\n  Aronian, Levon: 2 games 1995-2005\n" in shown.out
+    assert "1 answers in aliases.csv: --aliases aliases.csv uses them" in shown.err
+    assert read_aliases("aliases.csv").names == {"Aronian, L": "Aronian, Levon"}
+    assert answer(monkeypatch, "n", "d", "soon", "-1900") == 0
+    shown = capsys.readouterr()
+    assert "Aronian" not in shown.out
+    assert "1 of 2: " in shown.out
+    assert "'soon' is no range of years" in shown.out
+    aliases = read_aliases("aliases.csv")
+    assert (len(aliases.names), len(aliases.by_years)) == (1, 1)
+    assert "# no," in Path("aliases.csv").read_text(encoding="utf-8")
+    assert answer(monkeypatch) == 0
+    assert "One person?" not in capsys.readouterr().out
+    assert main.run(["fit", "games.csv", "-q", "--aliases", "aliases.csv"]) == 0
+
+
+def test_what_is_sure_is_taken_at_once(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert main.run(["names", "games.csv"]) == 2
+    assert "answers come from a terminal" in capsys.readouterr().err
+    assert main.run(["names", "games.csv", "--sure", "-o", "sure.csv"]) == 0
+    assert read_aliases("sure.csv").names == {"Aronian, L": "Aronian, Levon"}

@@ -1,0 +1,111 @@
+"""`ttt names`: the names that may be one person's, one pair after the other."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ttt_cli.cli.options import reading_options, verbosity_options
+from ttt_cli.cli.terminal.bars import progress
+from ttt_cli.cli.terminal.console import check_place, say, write
+
+if TYPE_CHECKING:
+    from ttt_cli.games.players.decisions import Decisions
+    from ttt_cli.games.players.suspects import Suspect
+
+_ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
+
+
+@click.command("names")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    metavar="ALIASES",
+    default="aliases.csv",
+    show_default=True,
+    help="The alias file.",
+)
+@click.option("--sure", is_flag=True, help="Take what is sure without asking.")
+@reading_options
+@verbosity_options
+def command(
+    files: tuple[str, ...], out: str, sure: bool, config: str | None, overrides: tuple[str, ...]
+) -> None:
+    """Ask about each pair of names in FILE... that may be one person's, likely ones first, and write an alias file.
+
+    `date` gives the main name the synonym's games of some years alone: 1890-1900, -1900 or 1901-. Every answer is kept
+    at once, no too, and what has an answer is not asked again: quit and go on when you like. Lines of others in the
+    file stay.
+    """
+    check_place(out)
+    if not sure and not sys.stdin.isatty():
+        raise click.UsageError(
+            "answers come from a terminal; `ttt games FILE... --suggest FILE` writes suggestions"
+        )
+    from ttt_cli import api
+    from ttt_cli.games.players.decisions import Decision, Decisions
+    from ttt_cli.games.players.suspects import find_suspects
+    from ttt_cli.games.read import read_games
+    from ttt_cli.reading.decode import decode
+
+    decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
+    data = api.configure(config, overrides).config.data
+    found = find_suspects(read_games(files, data, progress=progress())).pairs
+    for one in found if sure else ():
+        if one.sure and not decisions.knows(one.main.name, one.synonym.name):
+            decisions.add(Decision("yes", one.main.name, one.synonym.name))
+    if sure:
+        write(decisions.text(), out)
+    left = [one for one in found if not decisions.knows(one.main.name, one.synonym.name)]
+    if sys.stdin.isatty():
+        _ask_all(left, decisions, out)
+    say(f"{len(decisions):,} answers in {out}: --aliases {out} uses them")
+
+
+def _ask_all(suspects: list[Suspect], decisions: Decisions, out: str) -> None:
+    """Ask about one after the other, and keep each answer at once."""
+    from ttt_cli.games.players.decisions import Decision
+
+    for number, one in enumerate(suspects, 1):
+        if decisions.knows(one.main.name, one.synonym.name):
+            continue
+        click.echo(f"\n{number:,} of {len(suspects):,}{' (sure)' if one.sure else ''}: {one.evidence}")
+        click.echo(f"  {one.main}\n  {one.synonym}")
+        answer = _choice()
+        if answer == "q":
+            return
+        if answer != "s":
+            years = _years() if answer == "d" else ""
+            words = {"y": "yes", "n": "no", "d": "years"}
+            decisions.add(Decision(words[answer], one.main.name, one.synonym.name, years))
+            write(decisions.text(), out)
+
+
+def _choice() -> str:
+    """The answer; the end of the input is to quit."""
+    try:
+        return str(
+            click.prompt(_ASKED, type=click.Choice(list("ynsdq"), case_sensitive=False), show_choices=False)
+        )
+    except click.Abort as error:
+        if isinstance(error.__cause__, EOFError):
+            return "q"
+        raise
+
+
+def _years() -> str:
+    from ttt_cli.config.selection import year_range
+
+    while True:
+        text = str(click.prompt("Years of the synonym's games that are the main name's"))
+        try:
+            year_range(text)
+        except ValueError as error:
+            click.echo(str(error))
+        else:
+            return text.strip()
