@@ -294,6 +294,9 @@ def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
     if fmt == "html":
         assert b"<script src" not in content
         assert b"Anderssen" in content
+        assert b'"width":"container"' in content
+        assert b'"height":"container"' in content
+        assert b"<title>Skill of Anderssen, Adolf</title>" in content
     assert set(FORMATS) == {"png", "svg", "pdf", "html"}
 
 

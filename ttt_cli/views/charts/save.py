@@ -2,12 +2,22 @@
 
 import json
 from collections.abc import Mapping
+from html import escape
 from typing import Any, Final
 
 from ttt_cli.views.embedding import embedded, showable
 
 FORMATS: Final = ("png", "svg", "pdf", "html")
 _STAND_IN: Final = {"description": "where the figure comes"}
+_FILLING: Final = {
+    "width": "container",
+    "height": "container",
+    "autosize": {"type": "fit", "contains": "padding"},
+}
+_STYLE: Final = (
+    "<style>body { margin: 0 } "
+    "#vega-chart { display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }</style>"
+)
 _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 
 
@@ -34,13 +44,24 @@ def render(spec: Mapping[str, Any], fmt: str, *, sharpness: float = _SHARPNESS) 
 def _page(figure: Mapping[str, Any]) -> str:
     """The library's page for a stand-in, and the figure put there in such a way that it cannot end its script.
 
-    The page offers the figure as PNG and SVG; the library's view of the source would take names for markup.
+    The figure fills the window. The page offers it as PNG and SVG; the library's view of the source would take names
+    for markup.
     """
     import vl_convert
 
     before, place, after = str(vl_convert.vegalite_to_html(_STAND_IN, bundle=True)).partition(
         json.dumps(_STAND_IN, separators=(",", ":"))
     )
+    title = escape(figure["title"]["text"] if isinstance(figure.get("title"), dict) else "Figure")
+    for old, new in (
+        ("<html>", '<html lang="en">'),
+        (
+            "<title>Chart</title>",
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title>{_STYLE}',
+        ),
+    ):
+        assert old in before, "the page of a figure is not what it was"
+        before = before.replace(old, new, 1)
     assert place, "the page of a figure is not what it was"
     options = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
-    return before + embedded({**figure, "usermeta": {"embedOptions": options}}) + after
+    return before + embedded({**figure, **_FILLING, "usermeta": {"embedOptions": options}}) + after

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
@@ -15,11 +17,14 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 _HEIGHT: Final = 420
+_WIDE: Final = 10.0  # the factor from which on an axis is logarithmic
 _LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
 
 
 def surface_chart(run: Run) -> alt.LayerChart:
     """The grid stored in a run: a tile per point in steps of evidence lost, the best point marked.
+
+    Where points are missing they are drawn as points, so that no tile stands for what is not known.
 
     Raises LookupFailed when no grid over two parameters is stored.
     """
@@ -51,35 +56,76 @@ def _layers(surface: Surface) -> list[alt.Chart]:
 
     x_key, y_key = surface.keys
     drops, best = surface.drops(), surface.best
+    found = {place: value for place, value in surface.values.items() if math.isfinite(value)}
+    is_full = len(found) == math.prod(map(len, surface.ticks))
+    logs = [_is_wide(ticks) for ticks in surface.ticks]
+    sides = [edges(ticks, log=log) for ticks, log in zip(surface.ticks, logs, strict=True)]
     records: list[dict[str, Any]] = [
         {
             x_key: place[0],
             y_key: place[1],
+            **dict(
+                zip(("left", "right", "low", "high"), (*sides[0][place[0]], *sides[1][place[1]]), strict=True)
+            ),
             "log_evidence": round(value, 3),
             "below": round(drops[place], 3),
             "step": step_of(drops[place]),
         }
-        for place, value in surface.values.items()
-        if math.isfinite(value)
+        for place, value in found.items()
     ]
     names = [_step_name(a, b) for a, b in zip((0.0, *_LIMITS), _LIMITS, strict=False)] + [step_of(math.inf)]
     shown = [name for name in names if any(record["step"] == name for record in records)]
     colours = [STEPS[round(len(STEPS) - 1 - names.index(name))] for name in shown]
-    axis = alt.Axis(labelAngle=0, grid=False, labelOverlap=True, format=".4~g")
-    x = alt.X(f"{x_key}:O", axis=axis, title=f"{x_key}, points")
-    y = alt.Y(f"{y_key}:O", axis=axis, sort="descending", title=f"{y_key}, points")
-    base = chart_of(records).encode(x=x, y=y)
+    axis = alt.Axis(grid=False, labelOverlap=True, format=".4~g", tickCount=8)
+    scales = [
+        alt.Scale(
+            type="log" if log else "linear", nice=False, zero=False,
+            domain=[min(side[0] for side in of.values()), max(side[1] for side in of.values())],
+        )
+        for of, log in zip(sides, logs, strict=True)
+    ]  # fmt: skip
     legend = alt.Legend(title="nats below the best", labelFontSize=12, symbolType="square", symbolSize=220)
-    steps = alt.Scale(domain=shown, range=colours)
-    tiles = base.mark_rect(strokeWidth=1).encode(
-        color=alt.Color("step:N", scale=steps, legend=legend),
-        stroke=alt.Stroke("step:N", scale=steps, legend=None),
-        tooltip=[f"{x_key}:Q", f"{y_key}:Q", "log_evidence:Q", "below:Q"],
-    )
-    spot = [{x_key: best[0], y_key: best[1]}]
+    colour = alt.Scale(domain=shown, range=colours)
+    tooltip = [f"{x_key}:Q", f"{y_key}:Q", "log_evidence:Q", "below:Q"]
+
+    def x(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", axis=axis, title=f"{x_key}, points", scale=scales[0])
+
+    def y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", axis=axis, title=f"{y_key}, points", scale=scales[1])
+
+    base = chart_of(records).encode(color=alt.Color("step:N", scale=colour, legend=legend), tooltip=tooltip)
+    if is_full:
+        stroke = alt.Stroke("step:N", scale=colour, legend=None)
+        marks = base.mark_rect(strokeWidth=0.6).encode(
+            x=x("left"), x2="right:Q", y=y("low"), y2="high:Q", stroke=stroke
+        )
+    else:  # tiles would have holes, or hide where nothing is known
+        marks = base.mark_point(filled=True, shape="square", size=110, opacity=1).encode(
+            x=x(x_key), y=y(y_key)
+        )
     dot = (
-        chart_of(spot)
+        chart_of([{x_key: best[0], y_key: best[1]}])
         .mark_point(filled=True, size=150, color="black", stroke="white", strokeWidth=1.5, opacity=1)
-        .encode(x=x, y=y)
+        .encode(x=x(x_key), y=y(y_key))
     )
-    return [tiles, dot]
+    return [marks, dot]
+
+
+def _is_wide(ticks: Sequence[float]) -> bool:
+    """Whether an axis is logarithmic: of values above 0 that differ by a factor of ten or more."""
+    return ticks[0] > 0.0 and ticks[-1] >= _WIDE * ticks[0]
+
+
+def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, float]]:
+    """Where the tile of each value begins and ends: halfway to its neighbours, on the outer sides as far again."""
+    forth, back = (math.log, math.exp) if log else (float, float)
+    places = [forth(value) for value in ticks]
+    if len(places) == 1:
+        return {ticks[0]: (back(places[0] - 0.5), back(places[0] + 0.5))}
+    half = [(b - a) / 2.0 for a, b in pairwise(places)]
+    before, after = [half[0], *half], [*half, half[-1]]
+    return {
+        value: (back(place - a), back(place + b))
+        for value, place, a, b in zip(ticks, places, before, after, strict=True)
+    }
