@@ -37,10 +37,10 @@ SILENT = Silent()
 
 @dataclass(frozen=True)
 class Wait:
-    """A wait that is no task's: what for, how many parts of it are done, and whether it is over for now."""
+    """A wait that is no task's: what for, how many parts are done if it has any, and whether it is over for now."""
 
     sentence: str
-    done: int
+    done: int | None
     over: bool
 
 
@@ -52,6 +52,16 @@ def announce(wait: Wait) -> None:
     """Tell of a wait whoever is `listening`: by default nobody."""
     for listener in _listeners:
         listener(wait)
+
+
+@contextmanager
+def waiting(sentence: str) -> Iterator[None]:
+    """Announce that the block is waited for."""
+    announce(Wait(sentence, None, over=False))
+    try:
+        yield
+    finally:
+        announce(Wait(sentence, None, over=True))
 
 
 @contextmanager

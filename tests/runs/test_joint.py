@@ -15,6 +15,7 @@ from tests.support.handmade import CONFIG
 from tests.support.joint_runs import JOINT, PLAY, ROWS, run_of
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, LookupFailed, RunError
+from ttt_cli.progress import listening
 from ttt_cli.runs import joint
 from ttt_cli.runs.run import memory_run, open_run
 from ttt_cli.runs.storing.store import write_run
@@ -94,6 +95,18 @@ def test_variances_are_those_of_the_histories(model, given):
     rows = run.query("SELECT player, period, sd FROM skills_within(NULL, NULL, NULL)")[1]
     found = run.covariance([row[:2] for row in rows])
     assert np.sqrt(np.diag(found)) == pytest.approx([row[2] for row in rows], rel=1e-6)
+
+
+def test_a_factor_of_many_skills_is_announced(monkeypatch):
+    _, run = run_of()
+    first = run.query("SELECT player, period_number FROM skills LIMIT 1")[1]
+    told = []
+    monkeypatch.setattr(joint, "FEW", 0)
+    for least, expected in ((1000, []), (0, [False, True])):
+        monkeypatch.setattr(joint, "LONG", least)
+        with listening(told.append):
+            run.joint.within([first])
+        assert [wait.over for wait in told] == expected
 
 
 def test_periods_without_games_follow_from_their_neighbours():

@@ -8,6 +8,7 @@ nodes, or a walk from the last one, with noise of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -19,6 +20,7 @@ from ttt_cli.arrays import Array, Mask, Places
 from ttt_cli.errors import ConfigError, LookupFailed, RunError
 from ttt_cli.fitted import later_on
 from ttt_cli.histories import Curve
+from ttt_cli.progress import waiting
 from ttt_cli.quantities import curve_columns
 from ttt_cli.runs.precision import FEW, Precision
 from ttt_cli.runs.schema import DATABASE
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 EXACT: Final = 1e-6  # of a right-hand side: covariances are exact to the square of it
 AT_ONCE: Final = 64  # columns
+WAIT: Final = "finding what skills have in common"
+LONG: Final = 20_000  # variables, of which a factor takes a second or more
 MOST_TOGETHER: Final = 1000  # skills that are sampled by their own covariance matrix
 _PLACES: Final = f"""
 WITH asked AS (SELECT unnest(?) AS player, unnest(?) AS number, unnest(range(?)) AS place)
@@ -229,14 +233,21 @@ class JointSkills:
         """The covariances of skills with others, pair by pair, from the selected inverse."""
         ends = [(i, j, u * v) for i, u in self._ends(one) for j, v in self._ends(other)]
         first, second, weight = (np.concatenate(part) for part in zip(*ends, strict=True))
-        factor = self._true(lambda: self._a.factor(first, second, once=True))
-        products = (weight * factor.covariances(first, second)).reshape(len(ends), -1)
+        with self._waited():
+            factor = self._true(lambda: self._a.factor(first, second, once=True))
+            covariances = factor.covariances(first, second)
+        products = (weight * covariances).reshape(len(ends), -1)
         found: Array = products.sum(axis=0) + self._own_noise(one, other)
         return found
 
     @cached_property
     def _factor(self) -> Factor:
-        return self._true(self._a.factor)
+        with self._waited():
+            return self._true(self._a.factor)
+
+    def _waited(self) -> AbstractContextManager[None]:
+        """Announce what takes seconds."""
+        return waiting(WAIT) if len(self._a.diagonal) > LONG else nullcontext()
 
     def _true(self, made: Callable[[], T]) -> T:
         """What is made of a run, whose tables may be anybody's."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 _SHARE = "{l_bar}{bar}| {elapsed}{postfix}"  # a task whose unit is a share of the whole
-_WAIT = "{desc}: {n_fmt}, {elapsed}"
+_WAIT = "{desc}, {elapsed}"
+_COUNTED_WAIT = "{desc}: {n_fmt}, {elapsed}"
 _KNOWN = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
 
 
@@ -34,7 +35,7 @@ class WaitBar:
     def __init__(self) -> None:
         self._process = os.getpid()
         self._bar: tqdm[Any] | None = None
-        self._seconds = 0.0  # waited before this bar
+        self._seconds: dict[str, float] = {}  # waited before this bar, for each sentence
 
     def __call__(self, wait: Wait) -> None:
         """Show the line, or take it away."""
@@ -42,10 +43,11 @@ class WaitBar:
             return
         if self._bar is None:
             self._bar = self._open(wait)
-        self._bar.update(wait.done - self._bar.n)
+        if wait.done is not None:
+            self._bar.update(wait.done - self._bar.n)
         self._bar.refresh()
         if wait.over:
-            self._seconds = time.time() - self._bar.start_t
+            self._seconds[wait.sentence] = time.time() - self._bar.start_t
             self._bar.close()
             self._bar = None
 
@@ -54,13 +56,13 @@ class WaitBar:
 
         bar = tqdm(
             desc=wait.sentence,
-            initial=wait.done,
-            bar_format=_WAIT,
+            initial=wait.done or 0,
+            bar_format=_WAIT if wait.done is None else _COUNTED_WAIT,
             file=sys.stderr,
             leave=False,
             dynamic_ncols=True,
         )
-        bar.start_t -= self._seconds
+        bar.start_t -= self._seconds.get(wait.sentence, 0.0)
         return bar
 
 
