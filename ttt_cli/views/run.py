@@ -1,5 +1,6 @@
 """What all views of a run share: its unit, its line in titles, its tables."""
 
+from ttt_cli.runs import curves
 from ttt_cli.runs.evidence import evidence_table
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import Scale
@@ -34,9 +35,11 @@ def run_line(run: Run) -> str:
 
 
 def table_rows(run: Run, table: str) -> Rows:
-    """`skills`, `players`, `games` or `evidence`; the rows come from the file as they are asked for."""
+    """`skills`, `players`, `games`, `evidence` or a curve; the first come from the file as they are asked for."""
     if table == "evidence":
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
+    if table in curves.COLUMNS:
+        return Rows(curves.COLUMNS[table], curves.rows(run, table))
     columns, rows = run.stream(PUBLIC[table])
     return Rows(columns, rows, parquet=lambda path: run.copy_to(path, "parquet", PUBLIC[table]))

@@ -1,5 +1,7 @@
 """The figures of draw margins and newcomers that move, and of careers."""
 
+import json
+
 import pytest
 
 from tests.support.builders import EXACT, make_games
@@ -10,6 +12,7 @@ from ttt_cli.runs.run import Run, memory_run
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.figure import make_figure
+from ttt_cli.views.run import table_rows
 
 ROWS = [(1900 + k // 4, "abc"[k % 3], "abc"[(k + 1) % 3], (2, 1, 0, 1, 1)[k % 5]) for k in range(40)]
 ROWS += [(1904, "d", "a", 2), (1908, "e", "d", 0)]
@@ -46,7 +49,20 @@ def test_curves_of_newcomers_and_careers_have_a_band_of_one_sd(kind: str) -> Non
     found = {record["year"]: (record["low"], record["high"]) for record in records}
     expected = {at: (mean - sd, mean + sd) for at, mean, sd in rows(run, kind)}
     assert found.keys() == expected.keys()
+    text = json.dumps(spec)
+    assert "without games" not in text
+    assert ('"title": "years since the debut"' in text) is (kind == "career")
+    assert ('"title": "year"' in text) is (kind != "career")
+    assert '"title": "skill"' not in text
     for at, band in expected.items():
         assert found[at] == pytest.approx(band, abs=0.1)
     with pytest.raises(LookupFailed, match=r"newcomers are the same|has no careers"):
         make_figure(run_of(name="ttt"), kind)
+
+
+@pytest.mark.parametrize("name", ["draws", "newcomers", "career"])
+def test_the_same_is_a_table_to_export(name: str) -> None:
+    run = run_of(name="ttt", growth=200.0, prior_mean_drift=30.0, draw_margin_drift=0.2)
+    found = table_rows(run, name)
+    assert list(found.columns) == list(getattr(run, name)())
+    assert [*found.rows] == rows(run, name) != []

@@ -152,6 +152,7 @@ def test_a_difference_has_the_sd_of_what_both_have_in_common(model: str) -> None
     said = {"joint": "from the joint posterior", "factorised": "skills taken as independent"}.get(model, "")
     assert said in json.dumps(spec["title"])
     assert ("band" in json.dumps(spec["title"])) is (model != "elo")
+    assert [row["text"] for row in layers(spec, "text")[-1]["values"]] == ["a less b"]
     with pytest.raises(LookupFailed, match="both mean a"):
         make_figure(run, "difference", ["a", "a"])
 

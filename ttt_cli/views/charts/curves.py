@@ -34,5 +34,6 @@ def curve_chart(run: Run, name: Name) -> alt.LayerChart:
         "career": "gain since the debut",
     }[name]
     points = tuple(Point(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found)
-    words = Words(title.capitalize(), f"{title}, {run.scale.unit}", title)
+    across = "years since the debut" if name == "career" else "year"
+    words = Words(title.capitalize(), f"{title}, {run.scale.unit}", title, across, idle=False)
     return skills_chart([History(title, points)], run.name, "year", words=words)

@@ -44,7 +44,13 @@ def difference_chart(run: Run, a: str, b: str) -> alt.LayerChart:
     words = Words(
         name, f"difference of skill, {run.scale.unit}", f"difference{f', {TAKEN[how]}' if how else ''}"
     )
-    return skills_chart([History(a, points)], run.name, run.meta.period, words=words)
+    return skills_chart([History(_label(a, b), points)], run.name, run.meta.period, words=words)
+
+
+def _label(a: str, b: str) -> str:
+    """What the curve is called: by surnames where they differ."""
+    first, second = (name.partition(",")[0] for name in (a, b))
+    return f"{first} less {second}" if first != second else f"{a} less {b}"
 
 
 def _together(

@@ -25,14 +25,16 @@ _TITLED: Final = 4  # names in the title
 
 @dataclass(frozen=True)
 class Words:
-    """What curves show that are no skills: the title, what the axis is called, and the line of the legend.
+    """What curves show that are no skills: the title, what the axes are called, and the line of the legend.
 
-    Such curves are measured from zero, which is drawn.
+    Such curves are measured from zero, which is drawn. `idle`: whether there are games in a curve's periods, or none.
     """
 
     title: str
     axis: str
     line: str
+    across: str = "year"
+    idle: bool = True
 
 
 def skills_chart(
@@ -52,26 +54,27 @@ def skills_chart(
     called.
     """
     names = [history.player for history in curves]
+    shown = words or Words(f"Skill of {title_of(names)}", axis, "skill")
     dashed = any(point.margin is not None for history in curves for point in history.points)
-    axes = _Scales(curves, other, words.axis if words else axis, zero=words is not None)
+    axes = _Scales(curves, other, shown, zero=words is not None)
     layers = [*([_zero(axes)] if words else []), *_bands(curves, axes), *_lines(curves, axes, _mean)]
     if dashed:
         layers += _lines(curves, axes, _with_margin, _DASHED)
     if other:
         layers += _lines(other, axes, _mean, _DOTTED)
-    layers += [_points(curves, axes, run_name), *_names(curves, axes)]
+    layers += [_points(curves, axes, run_name, shown), *_names(curves, axes)]
     certain = all(point.sd == 0.0 for history in curves for point in history.points)  # no sd is known
-    shown = words or Words(f"Skill of {title_of(names)}", "", "skill")
-    return finish(layers, shown.title, _legend(run_name, period, dashed, dotted, certain, shown.line))
+    legend = _legend(run_name, dashed, dotted, certain, shown.line)
+    return finish(layers, shown.title, f"{legend}, thin: {period}s without games" if shown.idle else legend)
 
 
 class _Scales:
     """The axes and colours of one figure; pixels for years and points. Of `other` only the means are drawn."""
 
     def __init__(
-        self, curves: Sequence[History], other: Sequence[History], title: str, *, zero: bool
+        self, curves: Sequence[History], other: Sequence[History], words: Words, *, zero: bool
     ) -> None:
-        self._title = title
+        self._words = words
         shown = [*curves, *other]
         ends = [(history.points[-1].year, shorten(history.player)) for history in curves]
         # by the middle of their time, so that contemporaries do not get colours that come round again
@@ -92,7 +95,7 @@ class _Scales:
         """The encoding of years."""
         import altair as alt
 
-        axis = year_axis(self.first, self.newest)
+        axis = year_axis(self.first, self.newest, self._words.across)
         return alt.X("year:Q", axis=axis, scale=alt.Scale(domain=[self.first, self.last], nice=False))
 
     def y(self, field: str = "value") -> alt.Y:
@@ -100,7 +103,7 @@ class _Scales:
         import altair as alt
 
         scale = alt.Scale(domain=[self.low, self.high], nice=False, zero=False)
-        return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title=self._title), scale=scale)
+        return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title=self._words.axis), scale=scale)
 
     def colour(self) -> alt.Color:
         """The encoding of players."""
@@ -172,7 +175,7 @@ def _lines(
     ]
 
 
-def _points(curves: Sequence[History], scale: _Scales, run_name: str) -> alt.Chart:
+def _points(curves: Sequence[History], scale: _Scales, run_name: str, words: Words) -> alt.Chart:
     import altair as alt
 
     records: Records = [
@@ -193,10 +196,10 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str) -> alt.Cha
     shapes = alt.Scale(domain=scale.names, range=[shape(index) for index in range(len(scale.names))])
     tooltips = [
         alt.Tooltip("player:N"),
-        alt.Tooltip("period:N"),
-        alt.Tooltip("value:Q", title="skill"),
+        alt.Tooltip("period:N") if words.idle else alt.Tooltip("period:N", title=words.across),
+        alt.Tooltip("value:Q", title=words.line),
         "sd:Q",
-        "games:Q",
+        *(["games:Q"] if words.idle else []),
     ]
     if any("draw_margin" in record for record in records):
         tooltips.append("draw_margin:Q")
@@ -258,10 +261,10 @@ def title_of(names: Sequence[str]) -> str:
     return f"{shown}{f' and {more} more' if more > 0 else ''}"
 
 
-def _legend(run_name: str, period: str, dashed: bool, dotted: str, certain: bool, line: str) -> str:
+def _legend(run_name: str, dashed: bool, dotted: str, certain: bool, line: str) -> str:
     parts = [f"line: {line}" if certain else f"line: {line}, band: one sd to either side"]
     if dashed:
         parts.append("dashed: skill + draw margin")
     if dotted:
         parts.append(f"dotted: {dotted}")
-    return f"{run_name} · {', '.join(parts)}, thin: {period}s without games"
+    return f"{run_name} · {', '.join(parts)}"

@@ -74,10 +74,10 @@ def finish(
     return finished
 
 
-def year_axis(first: float, last: float) -> alt.Axis:
+def year_axis(first: float, last: float, title: str = "year") -> alt.Axis:
     """An axis of years with ticks at round ones from the first to the last that has data."""
     import altair as alt
 
     step = next((step for step in _YEAR_STEPS if (last - first) / step <= _TICKS), _YEAR_STEPS[-1])
     ticks = [step * n for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
-    return alt.Axis(format="d", title="year", grid=False, values=ticks)
+    return alt.Axis(format="d", title=title, grid=False, values=ticks)
