@@ -1,9 +1,9 @@
 """`ttt completion`: the completion script of a shell."""
 
 import click
-from click.shell_completion import get_completion_class
 
 from ttt_cli.cli.options import verbosity_options
+from ttt_cli.cli.shells import SHELLS, VARIABLE
 from ttt_cli.cli.terminal.console import say
 
 INSTALL = {
@@ -19,7 +19,5 @@ INSTALL = {
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the completion script of SHELL; how to install it stands on standard error."""
-    script = get_completion_class(shell)
-    assert script is not None
-    click.echo(script(context.find_root().command, {}, "ttt", "_TTT_COMPLETE").source())
+    click.echo(SHELLS[shell](context.find_root().command, {}, "ttt", VARIABLE).source(), nl=False)
     say(f"to install it: ttt completion {shell} > {INSTALL[shell]}, then start a new {shell}")

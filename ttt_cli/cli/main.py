@@ -12,7 +12,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
+from ttt_cli.cli.complete import attach
 from ttt_cli.cli.examples import epilog
+from ttt_cli.cli.shells import VARIABLE, register
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.signals import exit_code, unwinding
@@ -62,6 +64,7 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         for path, one in ((cmd_name, command), *_below(cmd_name, command)):
             one.epilog = epilog(path)
+            attach(one)
         return command
 
     def resolve_command(
@@ -122,6 +125,8 @@ def run(args: Sequence[str] | None = None) -> int:
     voice.level, voice.run, voice.safe_csv = NORMAL, "", False
     prepare_streams()
     prepare_home()
+    if VARIABLE in os.environ:
+        register()
     signals: list[int] = []
     try:
         with unwinding(signals), listening(WaitBar()):

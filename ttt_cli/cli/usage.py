@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from ttt_cli.cli.complete import placeholder
 from ttt_cli.cli.examples import of_command
 from ttt_cli.errors import nearest
 
@@ -25,7 +26,7 @@ def complaint(error: click.ClickException) -> str:
     """What is wrong."""
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Argument):
         choices = error.param.type.choices if isinstance(error.param.type, click.Choice) else ()
-        return f"{error.param.make_metavar(_context(error))} is missing" + _one_of(choices)
+        return f"{placeholder(error.param)} is missing" + _one_of(choices)
     said = error.message if isinstance(error, click.BadParameter) and error.param else error.format_message()
     for pattern, words in _REWORDED:
         said = re.sub(f"^{pattern}$", words, said, flags=re.DOTALL)
@@ -37,7 +38,7 @@ def _named(error: click.ClickException) -> str:
     if not isinstance(error, click.BadParameter) or error.param is None:
         return ""
     if isinstance(error.param, click.Argument):
-        return f"{error.param.make_metavar(_context(error))}: "
+        return f"{placeholder(error.param)}: "
     return f"{', '.join(error.param.opts)}: "
 
 
