@@ -7,11 +7,12 @@ import pytest
 
 from ttt_cli.cli import main
 from ttt_cli.cli.export import TABLES
+from ttt_cli.runs.run import open_run
 
 HEADERS = {
     "skills": "player,period,mean,sd,games",
     "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd,opponents",
-    "games": "period,date,white,black,result,weight,file,line",
+    "games": "period,date,white,black,result,weight,file,line,event,site,round",
     "evidence": "beta,tau,draw_margin,log_evidence,converged,sweeps,remaining_error",
     "draws": "year,margin,sd,level",
     "newcomers": "year,mean,sd",
@@ -45,3 +46,25 @@ def test_parquet_holds_the_same(table: str, tmp_path: Path) -> None:
 def test_another_table_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["export", "skill"]) == 2
     assert "skills" in capsys.readouterr().err
+
+
+def test_event_site_and_round_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        "1861,A,B,1,1,Late,Paris,2",
+        "1858,B,C,3,5,Early,,1",
+        "1859,C,A,0,1,,London,",
+        "1862,A,C,1,1,Late,Paris,3",
+    ]
+    file = tmp_path / "texts.csv"
+    file.write_text("date,white,black,score,games,event,site,round\n" + "\n".join(rows) + "\n")
+    run = str(tmp_path / "texts.ttt")
+    assert main.run(["fit", str(file), "-q", "-o", run]) == 0
+    assert main.run(["export", "games", "-f", "csv", "-r", run]) == 0
+    found = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    texts = [" ".join(row[name] or "-" for name in ("date", "event", "site", "round")) for row in found]
+    assert texts == ["1858 Early - 1"] * 2 + ["1859 - London -", "1861 Late Paris 2", "1862 Late Paris 3"]
+    frame = open_run(run).games()
+    assert [
+        " ".join(text or "-" for text in row[2:])
+        for row in frame[["date", "white", "event", "site", "round"]].values
+    ] == [text.partition(" ")[2] for text in texts]

@@ -15,7 +15,7 @@ from ttt_cli.runs.connection import NotARun, translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
-from ttt_cli.runs.schema import DATABASE, OF_JOINT, PUBLIC, TEXTS
+from ttt_cli.runs.schema import DATABASE, GAMES_WITH_TEXTS, OF_JOINT, PUBLIC, TEXTS
 from ttt_cli.runs.session import MemorySession, Session
 from ttt_cli.runs.storing.journal import merge, note, noted
 
@@ -96,8 +96,12 @@ class Run(AskedRun):
         return self._frame(PUBLIC["players"])
 
     def games(self) -> DataFrame:
-        """The games as they were used: a pandas DataFrame."""
-        return self._frame(PUBLIC["games"])
+        """The games as they were used, with event, site and round as written: a pandas DataFrame."""
+        return self._frame(self.public_query("games"))
+
+    def public_query(self, table: str) -> str:
+        """SQL of the rows of `skills`, `players` or `games` as people and scripts get them."""
+        return GAMES_WITH_TEXTS if table == "games" and self.has_texts else PUBLIC[table]
 
     @property
     def has_joint(self) -> bool:

@@ -106,8 +106,16 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 PUBLIC: Final[dict[str, str]] = {
     "skills": "SELECT * EXCLUDE (period_number) FROM skills",
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
-    "games": "SELECT period, date, white, black, result, weight, file, line FROM games",
+    "games": "SELECT period, date, white, black, result, weight, file, line, '' AS event, '' AS site, '' AS round "
+    "FROM games",
 }
+_WRITTEN: Final = ", ".join(f"{name}.text AS {name}" for name in TEXT_COLUMNS)
+_BY_ID: Final = " ".join(
+    f"LEFT JOIN {DATABASE}.main.texts AS {name} ON {name}.id = found.{name}" for name in TEXT_COLUMNS
+)
+GAMES_WITH_TEXTS: Final = f"""SELECT period, date, white, black, result, weight, file, line, {", ".join(TEXT_COLUMNS)}
+    FROM games POSITIONAL JOIN
+    (SELECT {_WRITTEN} FROM {DATABASE}.main.game_texts AS found {_BY_ID} ORDER BY found.rowid)"""
 OF_JOINT: Final = frozenset(_LINKS)
 TEXTS: Final = frozenset(_TEXTS)
 MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_BY_YEAR)

@@ -4,7 +4,6 @@ from ttt_cli.runs import curves
 from ttt_cli.runs.evidence import evidence_table
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import Scale
-from ttt_cli.runs.schema import PUBLIC
 from ttt_cli.views.rows import Rows
 
 
@@ -41,5 +40,6 @@ def table_rows(run: Run, table: str) -> Rows:
         return Rows(columns, points, decimals={"log_evidence": 3})
     if table in curves.COLUMNS:
         return Rows(curves.COLUMNS[table], curves.rows(run, table))
-    columns, rows = run.stream(PUBLIC[table])
-    return Rows(columns, rows, parquet=lambda path: run.copy_to(path, "parquet", PUBLIC[table]))
+    query = run.public_query(table)
+    columns, rows = run.stream(query)
+    return Rows(columns, rows, parquet=lambda path: run.copy_to(path, "parquet", query))
