@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from threading import Event, get_ident, main_thread
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import ConfigError
-from ttt_cli.processes import WorkerLost, interruptible, report, run_chains
+from ttt_cli.processes import WorkerLost, report, run_chains
 
 pytestmark = pytest.mark.slow
 
@@ -213,26 +213,3 @@ def test_a_worker_that_does_not_arrive(capfd: pytest.CaptureFixture[str]) -> Non
 def test_an_item_that_cannot_be_sent() -> None:
     with pytest.raises((AttributeError, pickle.PicklingError), match=r"pickle|local object"):
         list(run_chains(Recalling(), [[lambda: 1]], 2))  # type: ignore[list-item]
-
-
-def test_interruptible_work_gives_what_it_gives_and_raises_what_it_raises() -> None:
-    assert interruptible(lambda: 7) == 7
-    with pytest.raises(ConfigError, match="refused"):
-        interruptible(lambda: Obeying().step("refuse", fresh=True))
-
-
-@needs_signals
-def test_a_signal_is_heard_while_the_work_goes_on() -> None:
-    go_on, ended = Event(), Event()
-
-    def work() -> None:
-        assert get_ident() != main_thread().ident
-        signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)
-        go_on.wait()  # as compiled code, which looks at nothing
-        ended.set()
-
-    with pytest.raises(KeyboardInterrupt):
-        interruptible(work)
-    assert not ended.is_set()
-    go_on.set()
-    assert ended.wait(60)

@@ -11,16 +11,16 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager, suppress
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread, current_thread, main_thread
+from threading import Lock, Thread
 from typing import IO, Any, Final, Protocol, TypeVar
 
 from ttt_cli.errors import TttError
+from ttt_cli.interrupts import HEARD
 from ttt_cli.progress import Listener
 
 Item = TypeVar("Item")
@@ -29,7 +29,6 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
 _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.processes import serve; serve()"
-_HEARD: Final = 0.2  # seconds: on Windows a thread that waits hears of Ctrl-C only between waits
 _HEADER: Final = 8  # bytes before an order that tell its length
 
 
@@ -170,7 +169,7 @@ def work_apart(worker: Worker[Item, Result], chains: Iterable[Sequence[Item]], j
             Thread(target=pool.attend, daemon=True).start()
         while running:
             try:
-                event = pool.events.get(timeout=_HEARD)
+                event = pool.events.get(timeout=HEARD)
             except Empty:
                 continue
             if isinstance(event, Exception):
@@ -246,9 +245,8 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
-            creationflags=getattr(
-                subprocess, "CREATE_NEW_PROCESS_GROUP", 0
-            ),  # what Windows has for a session
+            # on Windows, in place of a session:
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
 
     def order(self, message: bytes) -> None:
@@ -329,24 +327,3 @@ def outcome_of(worker: Worker[Item, Result], item: Item, fresh: bool) -> Result 
         except Exception:
             return RuntimeError(f"{type(error).__name__}: {error}")
         return error
-
-
-def interruptible(work: Callable[[], Result]) -> Result:
-    """What `work` gives, done in a thread of its own: signals are heard at once, also while compiled code runs.
-
-    After one the thread is left to itself: it ends where `work` looks whether anybody waits, or with the process.
-    """
-    if current_thread() is not main_thread():
-        return work()
-    result: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(work())
-        except BaseException as error:
-            result.set_exception(error)
-
-    Thread(target=copy_context().run, args=(run,), daemon=True).start()
-    while not wait([result], timeout=_HEARD).done:
-        pass
-    return result.result()

@@ -88,7 +88,8 @@ def fit(
     """`model.fit`, during which signals are heard at once: small fits are over before one comes."""
     if timeline.n_games < LARGE:
         return model.fit(timeline, params, solver, **given)
-    from ttt_cli.processes import end_if_unwanted, interruptible
+    from ttt_cli.interrupts import interruptible
+    from ttt_cli.processes import end_if_unwanted
 
     over = Event()
 
