@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.handmade import put_small_run
+from tests.views.charts.test_figure import layers
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import open_run
 from ttt_cli.views.charts.figure import make_figure
@@ -35,14 +36,15 @@ def drawn(tmp_path: Path, places: Sequence[tuple[float, float]]) -> dict[str, An
     run.store_evidence(
         [EvidencePoint(one, one, -10.0 - one["beta"] / one["tau"], True, 5, 0.0) for one in given]
     )
-    layer, _ = make_figure(run, "evidence").spec["layer"]
-    return layer  # type: ignore[no-any-return]
+    spec = make_figure(run, "evidence").spec
+    marks = [layer for mark in ("rect", "point") for layer in layers(spec, mark)]
+    return next(layer for layer in marks if len(layer["values"]) > 1)
 
 
 def test_tiles_are_as_wide_as_their_steps(tmp_path: Path) -> None:
     layer = drawn(tmp_path, [(beta, tau) for beta in (100.0, 200.0, 500.0) for tau in (10.0, 50.0, 200.0)])
     assert layer["mark"]["type"] == "rect"
-    tiles = {(one["beta"], one["tau"]): one for one in layer["data"]["values"]}
+    tiles = {(one["beta"], one["tau"]): one for one in layer["values"]}
     assert len(tiles) == 9
     assert (tiles[200.0, 50.0]["left"], tiles[200.0, 50.0]["right"]) == (150.0, 350.0)
     low, high = tiles[200.0, 50.0]["low"], tiles[200.0, 50.0]["high"]  # a wide axis is logarithmic
@@ -64,4 +66,4 @@ def test_where_points_are_missing_there_are_no_tiles(tmp_path: Path) -> None:
         ],
     )
     assert layer["mark"]["type"] == "point"
-    assert len(layer["data"]["values"]) == 7
+    assert len(layer["values"]) == 7

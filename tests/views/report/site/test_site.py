@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.support.builders import fit_rows, make_games
@@ -19,6 +21,7 @@ from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.site import build, lines
 from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.report.site.reigns import WHOLE
 from ttt_cli.views.report.site.year import moved
 
 
@@ -123,6 +126,22 @@ def test_the_number_ones_are_those_of_the_commands(tmp_path: Path) -> None:
         for first, last, player, years, p, mean, sd, at, least, *_ in reign_rows(run, limits).rows
     ]
     assert rows == wanted
+
+
+def test_bars_of_number_ones_are_as_high_as_by_brute_force(site: Path) -> None:
+    """Every leader's share of samples of independent skills of all who are eligible, a bar for a year."""
+    run = run_of(TOLD)
+    rows, values = eligible(run).always(run)
+    ranked = run.query(f"SELECT period, mean, sd FROM ({rows}) ORDER BY period, mean DESC, player", values)[1]
+    rng = np.random.default_rng(7)
+    picture = (site / "index.html").read_text(encoding="utf-8").partition("chart reigns")[2]
+    bars = dict(re.findall(r"M(\d+\.\d) 0v-(\d+\.\d)", picture.partition("</svg>")[0]))
+    years = sorted({period for period, *_ in ranked})
+    assert len(bars) == len(years) > 3
+    for (_, high), year in zip(sorted(bars.items(), key=lambda one: float(one[0])), years, strict=True):
+        mean, sd = np.array([one[1:] for one in ranked if one[0] == year]).T
+        drawn = mean + sd * rng.standard_normal((200_000, len(mean)))
+        assert float(high) / WHOLE == pytest.approx((drawn.argmax(axis=1) == 0).mean(), abs=0.005)
 
 
 def test_the_greatest_are_those_of_the_commands(site: Path) -> None:

@@ -45,12 +45,12 @@ def career(
     )
     published = [(round(x(year)), round(y(value))) for year, value in rated.items()]
     played = [place for place, count in zip(middle, games, strict=True) if count]
-    grid = _ticks(low, high, 4)
+    grid = round_numbers(low, high, 4)
     lines = "".join(f"M{_LEFT} {y(value):.0f}H{_WIDTH}" for value in grid)
     skills = "".join(f"<text x={_LEFT - 6} y={y(value) + 4:.0f}>{value:.0f}</text>" for value in grid)
     below = "".join(
         f"<text x={x(year):.0f} y={_HEIGHT - 6}>{year:.0f}</text>"
-        for year in _ticks(years[0], years[-1], 8)
+        for year in round_numbers(years[0], years[-1], 8)
         if year % 1 == 0
     )
     band = _path(_bends(upper) + _bends(lower)[::-1], "l")
@@ -86,7 +86,7 @@ def _bends(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return [*kept, places[-1]]
 
 
-def _ticks(low: float, high: float, count: int) -> list[float]:
+def round_numbers(low: float, high: float, count: int) -> list[float]:
     """Round numbers between two, about `count` of them."""
     raw = (high - low) / count or 1.0
     power = 10.0 ** math.floor(math.log10(raw))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ttt_cli.runs.run import Run
+from ttt_cli.views.charts.leaders import CHALLENGES
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import Leader, reigns
 from ttt_cli.views.rankings.peaks_by import most_dominant
@@ -23,6 +24,7 @@ from ttt_cli.views.report.site.markup import (
     table,
     text,
 )  # fmt: skip
+from ttt_cli.views.report.site.reigns import reign_picture
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note
 
@@ -70,7 +72,8 @@ def _beside(book: Book) -> str:
 def _number_ones(book: Book) -> str:
     """Every reign: mean and least probability of being the strongest over its years, skill in the best of them."""
     rows = []
-    for reign in reigns([_leader(book, year) for year in sorted(book.rankings)]):
+    leaders = [_leader(book, year) for year in sorted(book.rankings)]
+    for reign in reigns(leaders):
         best = max(reign, key=lambda one: one.mean)
         p = [one.p_best for one in reign if one.p_best is not None]
         chances = (chance(sum(p) / len(p)), chance(min(p))) if p else ()
@@ -81,7 +84,14 @@ def _number_ones(book: Book) -> str:
     limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
     told = filter(None, (limits, book.limits.left_out(book.run), book.remark))
     heads = ("from", "to", "player", "#years", *known, "#highest skill", "in")
-    return table("number ones", heads, rows) + "".join(map(note, told))
+    beneath = f"Beneath: who else may have been it, from {CHALLENGES} on." if book.remark else ""
+    picture = reign_picture(book, leaders)
+    return (
+        picture
+        + note(beneath if picture else "")
+        + table("number ones", heads, rows)
+        + "".join(map(note, told))
+    )
 
 
 def _leader(book: Book, year: int) -> Leader:
