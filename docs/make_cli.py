@@ -36,26 +36,34 @@ another user put it there; which one answers is said unless `-r` names it. `-f` 
 
 def page() -> str:
     """The page as it should be."""
+    shown = (
+        _section(path, command.get_help(context), max(2, len(path.split())))
+        for path, command, context in commands()
+    )
+    return "\n".join([HEAD, *shown])
+
+
+def commands() -> Iterator[tuple[str, click.Command, click.Context]]:
+    """All commands by what is typed, each with its context."""
     context = _context(group, "ttt")
-    parts = [HEAD, _section("ttt", group.get_help(context), level=2)]
+    yield "ttt", group, context
     for name in COMMANDS:
         command = group.get_command(context, name)
         assert command is not None
-        parts += [_section(*shown) for shown in _helps(command, f"ttt {name}", context, 2)]
-    return "\n".join(parts)
+        yield from _from(command, f"ttt {name}", context)
 
 
-def _helps(
-    command: click.Command, path: str, parent: click.Context, level: int
-) -> Iterator[tuple[str, str, int]]:
-    """The path, help and heading level of a command and of those below it."""
+def _from(
+    command: click.Command, path: str, parent: click.Context
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    """A command and those below it."""
     context = _context(command, path.rpartition(" ")[2], parent)
-    yield path, command.get_help(context), level
+    yield path, command, context
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             assert below is not None
-            yield from _helps(below, f"{path} {name}", context, level + 1)
+            yield from _from(below, f"{path} {name}", context)
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
