@@ -208,6 +208,15 @@ def test_suggestions_are_written_and_can_be_applied(here: Path, capsys: Capture)
     assert total(capsys, "--aliases", "names.txt")["suspects"] == 0
 
 
+def test_in_a_pipe_suggestions_are_all_that_is_made_of_them(here: Path, capsys: Capture) -> None:
+    """The report only where somebody looks, or with an option that asks for it."""
+    assert main.run(["games", "games.csv", "--suggest", "names.txt"]) == 0
+    assert capsys.readouterr().out == ""
+    assert (here / "names.txt").read_text().startswith("#")
+    for asked in (["-f", "tsv"], ["--only", "total"]):
+        assert told(capsys, "--suggest", "names.txt", *asked) == told(capsys, *asked) != ""
+
+
 @pytest.mark.slow
 def test_the_fit_takes_the_same_flags_and_keeps_them(here: Path, capsys: Capture) -> None:
     from ttt_cli.runs.run import open_run

@@ -33,7 +33,7 @@ LISTED: Final = "hint: --list --all lists them"
 @click.option(
     "--suggest",
     metavar="FILE",
-    help="Write the names that may be one person's as an alias file; - prints it.",
+    help="Write the names that may be one person's as an alias file; - prints it. In a pipe, that alone.",
 )
 @suspects_option
 @reading_options
@@ -81,8 +81,9 @@ def command(
         emit(record_rows(records, everything=everything), fmt, out=out)
         return
     form = fmt or default_format(out)
+    asked_for = not suggest or form == "table" or fmt or only or out != "-"
     report = Report(records, top if top or only else MOST, short=form == "table", suspects=not no_suspects)
-    if suggest != "-":
+    if suggest != "-" and asked_for:
         for number, rows in enumerate(report.shown(form, only, _bar)):
             if number:
                 click.echo()

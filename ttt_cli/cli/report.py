@@ -14,6 +14,7 @@ from ttt_cli.cli.options import (
     scale_option,
     verbosity_options,
 )
+from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say, write
 from ttt_cli.errors import RunError
 
@@ -66,7 +67,7 @@ def command(
         say(*beside.words())
     if _is_folder(out):
         _write_site(opened, out, chosen, title, most, beside)
-    elif write(report_page(opened, chosen, beside=beside).encode(), out):
+    elif write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out):
         say(f"{out} written")
 
 
@@ -79,7 +80,6 @@ def _is_folder(out: str) -> bool:
 
 
 def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int, beside: Any) -> None:
-    from ttt_cli.cli.terminal.bars import progress
     from ttt_cli.views.report.site.build import write_site
 
     if Path(out).is_file():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, put_small_run, write_small_run
+from tests.support.recorder import Recorder
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
@@ -162,3 +163,9 @@ def test_embedded_json_comes_back_and_holds_no_markup(text: str) -> None:
     inside = embedded([text])
     assert json.loads(inside) == [text]
     assert not set(inside) & set("<>&\u2028\u2029")
+
+
+def test_progress_is_told_player_by_player(run: Run) -> None:
+    shown = Recorder()
+    assert report_page(run, progress=shown) == report_page(run)
+    assert shown.told == [("writing the page", run.meta.players), *[1] * run.meta.players]

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from html import escape
 from typing import Any, Final
 
+from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.embedding import embedded
@@ -24,7 +25,12 @@ _SCRIPTS: Final = (
 
 
 def report_page(
-    run: Run, limits: Eligible | None = None, *, budget: int = BUDGET, beside: Beside | None = None
+    run: Run,
+    limits: Eligible | None = None,
+    *,
+    budget: int = BUDGET,
+    beside: Beside | None = None,
+    progress: Progress = SILENT,
 ) -> str:
     """A run as one HTML page that needs nothing else: style, script and data are inside.
 
@@ -32,7 +38,7 @@ def report_page(
     may take; of a larger run, those who played most are carried. `beside`: published ratings to show, too.
     """
     with run:
-        data = report_data(run, limits, budget)
+        data = report_data(run, limits, budget, progress)
         data["beside"] = _beside(beside, data)
         parts = {
             "title": escape(f"{run.name}: skill histories"),
@@ -51,12 +57,14 @@ def report_page(
     return filled("page.html", parts)
 
 
-def report_data(run: Run, limits: Eligible | None = None, budget: int = BUDGET) -> dict[str, Any]:
+def report_data(
+    run: Run, limits: Eligible | None = None, budget: int = BUDGET, progress: Progress = SILENT
+) -> dict[str, Any]:
     """Periods, players, the limits (None: the usual ones) and the evidence surface of a run.
 
     `budget`: bytes that histories may take.
     """
-    carried = carried_players(run, budget)
+    carried = carried_players(run, budget, progress)
     return {
         "run": run.name,
         "model": run.meta.model,

@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
+from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 
 BUDGET: Final = 4_800_000  # bytes that all histories may take in the page
@@ -61,7 +62,7 @@ class Carried:
     later: tuple[float | None, ...]
 
 
-def carried_players(run: Run, budget: int = BUDGET) -> Carried:
+def carried_players(run: Run, budget: int = BUDGET, progress: Progress = SILENT) -> Carried:
     """As many players, by games, as `budget` bytes hold."""
     columns, _ = run.query("SELECT * FROM skills LIMIT 0")
     margin = "draw_margin" in columns
@@ -72,9 +73,11 @@ def carried_players(run: Run, budget: int = BUDGET) -> Carried:
     rows = run.stream(sql, [min_games])[1]
     scale = run.scale
     ((known, careers),) = run.query(_HAS)[1]
-    players = [
-        _packed(list(group), scale.slope, careers=careers) for _, group in groupby(rows, key=itemgetter(0))
-    ]
+    many, players = sum(count for games, count, _ in sizes if games >= min_games), []
+    with progress.task("writing the page", many, "players") as bar:
+        for _, group in groupby(rows, key=itemgetter(0)):
+            players.append(_packed(list(group), scale.slope, careers=careers))
+            bar.advance()
     everyone = sum(count for _, count, _ in sizes)
     most, prior, centre, decline, *periods = run.query(_LATER)[1][0]
     later = (
