@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -158,3 +160,29 @@ def test_blitz_and_rapid_are_told_by_the_time_control_too(here: Path, reader: st
     for sets, years in (("blitz", "2 3 5"), ("rapid", "1 3 4 5"), ("blitz,rapid,correspondence", "3")):
         assert main.run(["fit", "games.pgn", "-q", "--exclude", sets, "--reader", reader]) == 0
         assert [line[:4] for line in shown()] == [f"200{year}" for year in years.split()]
+
+
+def test_sides_have_their_names_in_views(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, text, _ = SHAPES["football"]
+    (here / name).write_text(text)
+    assert (
+        main.run(["fit", name, "-q", "-s", "data.sides=[home, away]", "-s", "model.white_advantage=60"]) == 0
+    )
+    for command in (["player", "Villa", "--record"], ["versus", "Villa", "Arsenal", "--record"]):
+        assert main.run([*command, "-f", "csv"]) == 0
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert [row["colour"] for row in rows] == ["both", "home", "away"]
+    assert main.run(["player", "Villa", "--record", "-f", "table"]) == 0
+    shown = capsys.readouterr().out
+    assert "as_home" in shown
+    assert "white" not in shown
+    assert main.run(["report", "site/", "-r", "games.ttt", "-q"]) == 0
+    page = (here / "site" / "players" / "villa.html").read_text(encoding="utf-8")
+    assert "\tH\t" in page
+    assert "\tW\t" not in page
+
+
+@pytest.mark.parametrize("sides", ["[home]", "[home, Home]", "[home, '']"])
+def test_sides_have_two_names(here: Path, sides: str) -> None:
+    (here / CSV).write_text("date,white,black,result\n1999,A,B,1-0\n")
+    assert main.run(["fit", CSV, "-s", f"data.sides={sides}"]) == 2

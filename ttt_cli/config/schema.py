@@ -32,6 +32,12 @@ def _without_unnamed(drop: Any) -> Any:
     return [what for what in drop if what != "unnamed"] if isinstance(drop, list) else drop
 
 
+def _two_names(sides: list[str]) -> list[str]:
+    if len({side.strip().casefold() for side in sides} - {""}) < 2:
+        raise ValueError("the sides have two different names")
+    return sides
+
+
 class DataConfig(Section):
     """How records become games."""
 
@@ -67,6 +73,10 @@ class DataConfig(Section):
     )
     constant: dict[str, str | float] = Field(
         default={}, description="columns that a table does not have, each the same in all rows: {result: 1-0}"
+    )
+    sides: Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_two_names)] = Field(
+        default=["white", "black"],
+        description="what views call the side named first and the other: [home, away]",
     )
     encoding: str | None = Field(default=None, description="null: UTF-8, else cp1252, value by value")
     names: NameMatching = Field(

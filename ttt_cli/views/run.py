@@ -20,6 +20,12 @@ def scale_note(run: Run) -> str:
     )
 
 
+def side_names(run: Run) -> tuple[str, str]:
+    """What the side named first and the other are called."""
+    first, second = run.meta.config.get("data", {}).get("sides", ("white", "black"))
+    return str(first), str(second)
+
+
 def axis_title(scale: Scale) -> str:
     """What the axis of skills is called: of a scaled figure with its anchor, so that it cannot be taken for another."""
     if not scale.anchors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.views.charts.style import COLOURS, PALE, chart_of, finish
+from ttt_cli.views.run import side_names
 
 if TYPE_CHECKING:
     import altair as alt
@@ -13,16 +14,17 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 _LEAST: Final = 10  # games: fewer say nothing
-_NAMES: Final = {"win": "White wins", "draw": "draw", "loss": "Black wins"}
 
 
 def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
     """Predicted probabilities of the three outcomes against how often they came true, with two standard errors."""
     import altair as alt
 
+    first, second = (side[:1].upper() + side[1:] for side in side_names(run))
+    called = {"win": f"{first} wins", "draw": "draw", "loss": f"{second} wins"}
     records: list[dict[str, Any]] = [
         {
-            "outcome": _NAMES[outcome],
+            "outcome": called[outcome],
             "predicted": round(one.predicted, 4),
             "observed": round(one.observed, 4),
             "low": round(max(one.observed - 2.0 * one.error, 0.0), 4),
@@ -38,7 +40,7 @@ def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
         "predicted:Q", title="predicted probability", axis=alt.Axis(format="%", tickCount=10), scale=share
     )
     y = alt.Y("observed:Q", title="came true", axis=alt.Axis(format="%", tickCount=10), scale=share)
-    names = list(_NAMES.values())
+    names = list(called.values())
     legend = alt.Legend(title=None, orient="top", labelFontSize=12, offset=0)
     colours = alt.Scale(domain=names, range=[COLOURS[0], COLOURS[2], COLOURS[1]])
     colour = alt.Color("outcome:N", scale=colours, legend=legend)

@@ -16,7 +16,7 @@ from ttt_cli.views.players.record import (
     upset_rows,
 )
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line
+from ttt_cli.views.run import run_line, side_names
 from ttt_cli.views.text_charts import chart, sparkline
 
 SHOWN_UPSETS: Final = 5
@@ -70,13 +70,13 @@ def player_games(run: Run, player: str) -> PlayerGames:
         period, won = best
         share = f"{won.points:g} of {won.games:g}, {won.points - won.expected:+.1f} on expectation"
         lines.append(f"opponents' mean {sums.opponents_mean:.0f}; best {run.meta.period} {period}: {share}")
-    title = tuple(lines)
-    upsets = upset_rows(player, games, ("Wins against the odds",))
+    title, sides = tuple(lines), side_names(run)
+    upsets = upset_rows(player, games, ("Wins against the odds",), sides)
     short = list(upsets.rows)[:SHOWN_UPSETS]
     return PlayerGames(
-        record_rows(player, games, title),
+        record_rows(player, games, title, sides),
         upsets,
-        record_table(player, games, title),
+        record_table(player, games, title, sides),
         replace(upsets, rows=short, hidden=upsets.hidden | {"file", "line"}),
     )
 

@@ -9,6 +9,8 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.players.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
 
+Sides = tuple[str, str]  # what the side named first and the other are called
+_COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
 # A table's name as a column is the whole row, as a dict.
@@ -108,20 +110,22 @@ def by_period(games: Sequence[Played]) -> dict[str, list[Played]]:
     return periods
 
 
-def record_rows(player: str, games: Sequence[Played], title: tuple[str, ...] = ()) -> Rows:
-    """One row per period for both colours, and one for each that was played.
+def record_rows(
+    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+) -> Rows:
+    """One row per period for both colours, or what the `sides` are called, and one for each that was played.
 
     Columns `player,period,colour,games,wins,draws,losses,score,expected,opponents_mean`; `score` and `expected` are
     per game, `colour` is both, white or black.
     """
     rows = []
     for period, played in by_period(games).items():
-        sides = {
+        shares = {
             "both": played,
-            "white": [g for g in played if g.is_white],
-            "black": [g for g in played if not g.is_white],
+            sides[0]: [g for g in played if g.is_white],
+            sides[1]: [g for g in played if not g.is_white],
         }
-        for colour, some in sides.items():
+        for colour, some in shares.items():
             if some:
                 sums = tally(some)
                 counts = sums.games, sums.wins, sums.draws, sums.losses
@@ -130,14 +134,24 @@ def record_rows(player: str, games: Sequence[Played], title: tuple[str, ...] = (
     return Rows(("player", "period", "colour", *counted), rows, title, _DECIMALS, frozenset({"player"}))
 
 
-def record_table(player: str, games: Sequence[Played], title: tuple[str, ...] = ()) -> Rows:
+def record_table(
+    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+) -> Rows:
     """For the eye: one row per period, with the record as White and as Black, `+wins =draws -losses`."""
     rows = []
     for period, played in by_period(games).items():
         sums = tally(played)
         colours = (record_words(tally(g for g in played if g.is_white is side)) for side in (True, False))
         rows.append((player, period, record_words(sums), *sums.means, *colours))
-    columns = ("player", "period", "record", "score", "expected", "opponents_mean", "as_white", "as_black")
+    columns = (
+        "player",
+        "period",
+        "record",
+        "score",
+        "expected",
+        "opponents_mean",
+        *(f"as_{side}" for side in sides),
+    )
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 
 
@@ -146,7 +160,9 @@ def record_words(sums: Tally) -> str:
     return f"+{sums.wins:.10g} ={sums.draws:.10g} -{sums.losses:.10g}" if sums.games else ""
 
 
-def upset_rows(player: str, games: Sequence[Played], title: tuple[str, ...] = ()) -> Rows:
+def upset_rows(
+    player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
+) -> Rows:
     """Wins that were less likely than not, the least likely first.
 
     Columns `player,date,opponent,p_win,colour,mean,opponent_mean,file,line`; skills of the game's period.
@@ -156,7 +172,7 @@ def upset_rows(player: str, games: Sequence[Played], title: tuple[str, ...] = ()
     )
     rows = [
         (
-            *(player, g.date, g.opponent, g.chance.win, "white" if g.is_white else "black"),
+            *(player, g.date, g.opponent, g.chance.win, sides[0] if g.is_white else sides[1]),
             *(g.own["mean"], g.their["mean"], g.file, g.line),
         )
         for g in won

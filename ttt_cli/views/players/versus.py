@@ -11,7 +11,7 @@ from ttt_cli.views.players.match import Match, match
 from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, params_in, stronger
 from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line
+from ttt_cli.views.run import run_line, side_names
 
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
@@ -65,7 +65,7 @@ def versus_view(
     caution = [CAUTION.format(own["period"], their["period"])] if own["period"] != their["period"] else []
     notes = (*(one.note for one in found if one.note), chosen_words, *caution)
     record = f"{first} against {second}: {record_words(sums) or 'no games'}"
-    return VersusView(report, record_rows(first, played, (record,)), notes)
+    return VersusView(report, record_rows(first, played, (record,), side_names(run)), notes)
 
 
 def _periods(run: Run, a: str, b: str, at: str | None, at_b: str | None) -> tuple[tuple[int, int], str]:

@@ -18,6 +18,7 @@ from ttt_cli.views.report.site.markup import link, text
 from ttt_cli.views.report.site.people import Person, Ranking, Years, histories, people, rankings
 from ttt_cli.views.report.site.played import Played, played_games
 from ttt_cli.views.report.site.slugs import slugs
+from ttt_cli.views.run import side_names
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,13 @@ class Book:
         return [
             link(f"{way}{one.slug}.html", one.name) if one.slug else text(one.name) for one in self.people
         ]
+
+    @cached_property
+    def sides(self) -> tuple[str, str]:
+        """What stands for the side named first and the other: their initials, if these differ."""
+        names = side_names(self.run)
+        first, second = (name[0].upper() for name in names)
+        return (first, second) if first != second else names
 
     @cached_property
     def fields(self) -> list[str]:

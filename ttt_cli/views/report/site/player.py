@@ -145,7 +145,7 @@ def _best_wins(book: Book, side: Side) -> str:
     dates, events = book.played.dates, book.events.of_game
     rows = [
         row(
-            dates[side.games[at]], "W" if side.is_white[at] else "B", book.links[side.opponent[at]],
+            dates[side.games[at]], book.sides[int(not side.is_white[at])], book.links[side.opponent[at]],
             chance(side.win[at]), book.event_names[events[side.games[at]]],
         )
         for at in best
@@ -184,7 +184,12 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
             yield "", f"{above}\t{_entry(book, entry[at])}" if at >= 0 else above
             last = at
         times = "" if weight == 1 else f" × {weight:.10g}"
-        told = within(dates[game], year), "W" if is_white else "B", fields[opponent], result(outcome) + times
+        told = (
+            within(dates[game], year),
+            book.sides[int(not is_white)],
+            fields[opponent],
+            result(outcome) + times,
+        )
         yield above, "\t".join([*told, promised(expected)])
 
 
