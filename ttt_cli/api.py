@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ttt_cli.cluster.client import cluster_asked, cluster_client
 from ttt_cli.config.document import Document
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.config.validate import validate
-from ttt_cli.errors import ConfigError, DataError
+from ttt_cli.errors import DataError
 from ttt_cli.files import real_place
 from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
@@ -39,7 +37,6 @@ from ttt_cli.views.rankings.top import SEED, ranking
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ttt_cli.inference.ep.apart.fit import Place
     from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
@@ -217,33 +214,17 @@ def _path(key: str) -> tuple[str, ...]:
 def _infer(
     games: Games, timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress
 ) -> Fit:
+    from ttt_cli.inference.ep.apart.places import fit_place
     from ttt_cli.inference.joint.levels import level_notes
 
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
         on_sweep = _Sweeps(bar, solver.tol)
         notes = partial(level_notes, games, timeline)
-        with _place(resolved) as place:
+        model = resolved.model
+        with fit_place(solver, timeline, model.NAME, fits_apart=model.TRAITS.fits_apart) as place:
             given: Given = {"on_sweep": on_sweep, "start": start, "notes": notes, "place": place}
-            return registry.fit(resolved.model, timeline, resolved.params, solver, **given)
-
-
-@contextmanager
-def _place(resolved: Resolved) -> Iterator[Place | None]:
-    """Where the slices of a fit are to be; None: in this process, as a whole."""
-    where = cluster_asked(resolved.config.solver.cluster)
-    if where is None:
-        yield None
-        return
-    from ttt_cli.inference.ep.cluster import Cluster
-
-    if not resolved.model.TRAITS.fits_apart:
-        raise ConfigError(
-            f"{resolved.model.NAME} is not fitted over a cluster yet",
-            hint="without --cluster (solver.cluster, $TTT_CLUSTER) it is fitted on this machine",
-        )
-    with cluster_client(where) as client:
-        yield Cluster(client)
+            return registry.fit(model, timeline, resolved.params, solver, **given)
 
 
 class _Sweeps:

@@ -89,7 +89,7 @@ def test_an_unknown_key_suggests_the_nearest() -> None:
     assert (
         far.hint
         == "keys are solver.tol, solver.max_sweeps, solver.threads, solver.posterior, solver.accelerate, "
-        "solver.cluster"
+        "solver.cluster, solver.memory, solver.scratch"
     )
 
 
@@ -118,7 +118,9 @@ def test_what_a_model_finds_itself_has_the_place_of_the_section() -> None:
 def test_a_section_must_be_a_map() -> None:
     error = failure(SolverConfig, "solver: [tol]\n", "solver")
     assert (error.message, error.where) == ("solver must be a map of keys, not [tol]", "run.yaml:1")
-    assert error.hint == "its keys are tol, max_sweeps, threads, posterior, accelerate, cluster"
+    assert (
+        error.hint == "its keys are tol, max_sweeps, threads, posterior, accelerate, cluster, memory, scratch"
+    )
 
 
 def test_long_values_are_cut() -> None:

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.support.builders import make_games
 from ttt_cli.inference.draws import resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.ep.apart.cutting import Cutter
-from ttt_cli.inference.ep.apart.held import HeldSlice, Play
+from ttt_cli.inference.ep.apart.cutting import Cutter, Play
+from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SlicedInference
 from ttt_cli.inference.ep.warm_start import believed
+from ttt_cli.timeline import build_timeline
+
+
+def history(seed, players=9, years=14, games=70):
+    """Random games; of all players but two each plays in some of the years only, one of them once."""
+    rng = np.random.default_rng(seed)
+    here = rng.random((years, players)) < 0.5
+    here[:, :2] = True
+    here[:, -1] = np.arange(years) == rng.integers(years)
+    rows = []
+    for year in rng.integers(0, years, games):
+        i, j = rng.choice(np.flatnonzero(here[year]), 2, replace=False)
+        rows.append((1900 + int(year), f"p{i}", f"p{j}", int(rng.integers(3))))
+    rows += [(1900 + year, "p0", "p1", 1) for year in range(years)]
+    return build_timeline(make_games(rows))
 
 
 class Serial:

@@ -20,6 +20,7 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
 @options.cluster_option
 @options.suspects_option
+@options.storage_options
 @options.format_option
 @options.waiting_option
 @options.verbosity_options

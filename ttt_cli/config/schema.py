@@ -3,6 +3,7 @@
 The keys of a model belong to the model (`systems/<name>.py`); here they are carried as they were written.
 """
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -106,6 +107,20 @@ class DataConfig(Section):
     filter: FilterConfig = Field(default=FilterConfig(), description="which records are used")
 
 
+def size_of(text: str) -> int:
+    """Bytes, of a size as 4GB or 500 MB. Raises ValueError for what is none."""
+    found = re.fullmatch(r"(\d{1,9}(\.\d{1,3})?) ?([KMGT])I?B?", text.strip().upper())
+    if not found:
+        raise ValueError(f"{text!r} is no size: it is given as 4GB or 500MB")
+    return int(float(found[1]) * 1000 ** ("KMGT".index(found[3]) + 1))
+
+
+def check_size(text: str) -> str:
+    """A size as it was given. Raises ValueError for what is none."""
+    size_of(text)
+    return text
+
+
 class SolverConfig(Section):
     """When inference stops and how hard it tries."""
 
@@ -124,6 +139,16 @@ class SolverConfig(Section):
         default=None,
         description="where to work: local:N, the address of a Dask scheduler or its file; null: $TTT_CLUSTER, "
         "else this machine. A run does not keep it",
+    )
+    memory: Annotated[str, AfterValidator(check_size)] | None = Field(
+        default=None,
+        description="most memory of a fit of ttt, as 4GB, within which slices of its timeline lie in files; null: "
+        "any. A run does not keep it",
+    )
+    scratch: str | None = Field(
+        default=None,
+        description="folder for the files of a fit with memory or cluster, which goes on from there when it was ended; "
+        "null: temporary files, and none on a cluster's other machines. A run does not keep it",
     )
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import RunError
 from ttt_cli.runs.schema import DATABASE, LABELS
 
+WHERE: Final = ("cluster", "memory", "scratch")  # keys of the solver that are not for a file to say
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
@@ -87,7 +89,8 @@ class RunMeta:
         values = {f.name: _read(f.name, str(f.type), stored[f.name]) for f in fields(cls) if f.name in stored}
         meta = cls(**values)
         if isinstance(solver := meta.config.get("solver"), dict):
-            solver.pop("cluster", None)
+            for key in WHERE:
+                solver.pop(key, None)
         if meta.period not in LABELS or meta.players < 0 or not 0 < meta.elo_unit < math.inf:
             raise _strange("period, players or elo_unit")
         try:

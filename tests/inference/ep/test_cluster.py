@@ -61,16 +61,18 @@ def test_two_workers_come_to_what_one_process_comes_to(client, games):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
-def test_a_worker_that_is_killed_costs_a_sweep(client, games):
+def test_a_worker_that_is_killed_costs_a_sweep(client, games, tmp_path):
     timeline, sweeps = build_timeline(games), count()
+    whole = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client, tmp_path))
 
     def kill(*_: object) -> None:
         if next(sweeps) == 2:
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    over = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), on_sweep=kill)
-    agree(ttt.fit(timeline, PARAMS, EXACT), over)
-    assert next(sweeps) > 3
+    over = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client, tmp_path), on_sweep=kill)
+    agree(whole, over)
+    assert 3 < next(sweeps) <= whole.status.sweeps + 2
+    assert not list(tmp_path.iterdir())
 
 
 def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):

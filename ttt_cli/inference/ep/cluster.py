@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ttt_cli.arrays import Places
-from ttt_cli.inference.ep.apart.cutting import Cutter, Piece
-from ttt_cli.inference.ep.apart.held import HeldSlice, Play
+from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
+from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.timeline import Timeline
@@ -29,29 +30,29 @@ LOOK: Final = 5  # seconds after which it is looked whether the worker of a slic
 
 
 class Cluster:
-    """The workers of a cluster, as the place of a fit."""
+    """The workers of a cluster, as the place of a fit. All of them find `scratch`, if there is one."""
 
     name = "on a cluster"
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, scratch: Path | None = None) -> None:
+        self._client, self.scratch = client, scratch
 
     def cuts(self, timeline: Timeline) -> Places:
         """As many slices as workers, fewer of few games."""
         return period_cuts(timeline.game_start, len(_addresses(self._client)))
 
     @contextmanager
-    def hold(self, pieces: Cutter, play: Play) -> Iterator[Actors]:
+    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Actors]:
         """A slice on each worker; nothing of them is left there after the block."""
         with self._client.as_current():  # actors look for it
-            yield Actors(self._client, pieces, play)
+            yield Actors(self._client, pieces, play, kept)
 
 
 class Actors:
     """Slices held by workers, each by one that has the fewest; what a lost worker held is made again elsewhere."""
 
-    def __init__(self, client: Client, pieces: Cutter, play: Play) -> None:
-        self._client, self._pieces, self._play = client, pieces, play
+    def __init__(self, client: Client, pieces: Cutter, play: Play, kept: Path | None) -> None:
+        self._client, self._pieces, self._made_with = client, pieces, (play, kept)
         self._where = [""] * len(pieces)
         made = [self._sent(piece) for piece in pieces]
         self._actors = [self._made(number, future) for number, future in enumerate(made)]
@@ -64,7 +65,7 @@ class Actors:
         self._where[piece.number] = address
         sent = self._client.scatter(piece, workers=[address], hash=False)
         make = cast("Callable[..., Actor]", HeldSlice)
-        return self._client.submit(make, sent, self._play, actor=True, workers=[address], pure=False)
+        return self._client.submit(make, sent, *self._made_with, actor=True, workers=[address], pure=False)
 
     def _made(self, number: int, future: Future[Actor]) -> Actor | None:
         """The actor when it is there; None when its worker was lost before."""

@@ -12,7 +12,7 @@ from ttt_cli.fitted import Fit, by_player, spans
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
-from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.runs.storing.columns import (
     Columns,
@@ -70,7 +70,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
         model=fit.model,
         kind=fit.kind,
         period=timeline.period,
-        config=config.model_dump(mode="json", exclude={"solver": {"cluster"}}),
+        config=config.model_dump(mode="json", exclude={"solver": set(WHERE)}),
         params=fit.params,
         log_evidence=float(fit.log_evidence),
         leave_one_out=float(fit.leave_one_out),

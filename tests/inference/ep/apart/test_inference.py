@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.apart import sliced
+from tests.support.apart import history, sliced
 from tests.support.builders import EXACT, make_games
 from tests.support.strategies import game_rows
 from ttt_cli.inference.ep.joint_means import JointSolver
@@ -17,20 +17,6 @@ from ttt_cli.timeline import build_timeline
 
 CAREER = {"growth": 310.0, "early": 2.8, "decline": 11.0}
 seeds = st.integers(0, 2**32 - 1)
-
-
-def history(seed, players=9, years=14, games=70):
-    """Random games; of all players but two each plays in some of the years only, one of them once."""
-    rng = np.random.default_rng(seed)
-    here = rng.random((years, players)) < 0.5
-    here[:, :2] = True
-    here[:, -1] = np.arange(years) == rng.integers(years)
-    rows = []
-    for year in rng.integers(0, years, games):
-        i, j = rng.choice(np.flatnonzero(here[year]), 2, replace=False)
-        rows.append((1900 + int(year), f"p{i}", f"p{j}", int(rng.integers(3))))
-    rows += [(1900 + year, "p0", "p1", 1) for year in range(years)]
-    return build_timeline(make_games(rows))
 
 
 def agree(timeline, params, cuts, solver=EXACT):

@@ -17,6 +17,16 @@ ELSEWHERE: Final = -2  # a neighbour in another slice
 
 
 @dataclass(frozen=True)
+class Play:
+    """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point."""
+
+    noise: float
+    margin: float
+    advantage: float
+    unit: float
+
+
+@dataclass(frozen=True)
 class Piece:
     """A slice of time with its own numbers of nodes, 0 to n - 1.
 

@@ -1,14 +1,15 @@
 """A fit over slices of time, from the timeline to what a `Fit` has."""
 
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from ttt_cli.arrays import Places
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.ep.apart.cutting import Cutter
-from ttt_cli.inference.ep.apart.held import Play
+from ttt_cli.inference.ep.apart.checkpoint import Checkpoint
+from ttt_cli.inference.ep.apart.cutting import Cutter, Play
 from ttt_cli.inference.ep.apart.inference import Holder, SlicedInference
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
@@ -19,15 +20,16 @@ from ttt_cli.timeline import Timeline
 
 
 class Place(Protocol):
-    """Where slices of a fit may be."""
+    """Where slices of a fit may be, `name` in words; with a folder `scratch` their sites are kept there."""
 
     name: str
+    scratch: Path | None
 
     def cuts(self, timeline: Timeline) -> Places:
         """The periods at which slices begin, and the end of the last."""
 
-    def hold(self, pieces: Cutter, play: Play) -> AbstractContextManager[Holder]:
-        """The slices made of these pieces, inside the block."""
+    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> AbstractContextManager[Holder]:
+        """The slices made of these pieces, inside the block; their sites are kept in a folder."""
 
 
 def refuse_unfit(params: Params, solver: SolverConfig) -> None:
@@ -54,18 +56,28 @@ def fit_apart(
     given: Given,
     start: Fit | None,
 ) -> Found:
-    """The factorised posterior. Of `start`, a fit of the same timeline, skills are the first guess."""
+    """The factorised posterior. Of `start`, a fit of the same timeline, skills are the first guess.
+
+    A fit that was ended on its way goes on from the sites that are kept in the same `place.scratch`.
+    """
     guess = (
         believed(start, "skill", prior, timeline.previous < 0) if tells_of(start, timeline.n_nodes) else None
     )
-    pieces = Cutter(timeline, place.cuts(timeline), prior, colours=play.advantage != 0.0, guess=guess)
-    with place.hold(pieces, play) as holder:
+    kept = Checkpoint(place.scratch, timeline, prior, play) if place.scratch else None
+    cuts = place.cuts(timeline)
+    cuts = kept.cuts(cuts) if kept else cuts
+    pieces = Cutter(timeline, cuts, prior, colours=play.advantage != 0.0, guess=guess)
+    with place.hold(pieces, play, kept.folder if kept else None) as holder:
         inference = SlicedInference(holder, pieces.borders, pieces.widest)
         crossed = inference.traffic
-        status, trace = iterate(inference.sweep, solver, given.get("on_sweep"), warm=inference.warm)
+        status, trace = iterate(
+            inference.sweep, solver, given.get("on_sweep"), warm=inference.warm and guess is not None
+        )
         crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
         evidence = inference.log_evidence()
         mean, sd, covariance = inference.beliefs()
+    if kept and status.converged:
+        kept.clear()
     note = f"the posterior is factorised, from {len(pieces)} slices of time {place.name}: {crossed:,} bytes a sweep"
     mean += prior.origin
     chains = {"skill": prior.history(mean, sd, covariance)}

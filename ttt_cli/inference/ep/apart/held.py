@@ -6,14 +6,15 @@ earlier slices, the one after the last for those of later ones, both outside of 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array
-from ttt_cli.inference.ep.apart.cutting import ELSEWHERE, Piece
+from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
+from ttt_cli.inference.ep.apart.cutting import ELSEWHERE, Piece, Play
 from ttt_cli.inference.ep.inference import REPEATS
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites, Way
@@ -22,29 +23,22 @@ Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros
 FIRST: Final = 1  # the number of the first node
 
 
-@dataclass(frozen=True)
-class Play:
-    """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point."""
-
-    noise: float
-    margin: float
-    advantage: float
-    unit: float
-
-
 def in_memory(name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:  # noqa: ARG001
     """Room in this process."""
     return np.zeros(shape, dtype)
 
 
 class HeldSlice:
-    """Sites, messages and the joint means of one slice. `room` is where its arrays live.
+    """Sites, messages and the joint means of one slice.
+
+    `folder` is where sites are kept after every sweep, to begin with when the slice is made again; `room` is where
+    arrays live.
 
     What has arrived is by segment: from the past, then from the future, precision and precision times mean (4), or what
     `Coupling` makes of them (2).
     """
 
-    def __init__(self, piece: Piece, play: Play, room: Room = in_memory) -> None:
+    def __init__(self, piece: Piece, play: Play, folder: Path | None = None, room: Room = in_memory) -> None:
         from ttt_cli.kernels.ep import borders, chains, joint_means, ttt, ttt_links
 
         self._kernels, self._links, self._chain_kernels = ttt, ttt_links, chains
@@ -106,7 +100,9 @@ class HeldSlice:
         self._beliefs = room("beliefs", (nodes, 2), np.float64)
         self._moves = room("moves", (nodes, 2), np.float32)
         self._chain_sums = room("chain sums", (int(piece.segment.max(initial=-1)) + 1,), np.float64)
-        if piece.guess is not None:
+        self._folder = folder
+        known = folder is not None and kept_sites(folder, self._number, self.sites.message)
+        if piece.guess is not None and not known:
             self._messages.marginal[FIRST:] = piece.guess
             self._guess()
 
@@ -255,12 +251,17 @@ class HeldSlice:
         return largest(correction[FIRST:]), self._gathered()
 
     def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
-        """Smooth if anything moved; the largest move of the sweep, and what the slowest has to go (`Moves`)."""
+        """Smooth if anything moved; the largest move of the sweep, and what the slowest has to go (`Moves`).
+
+        Raises SetupError when sites cannot be kept.
+        """
         if arrived is not None:
             self.smooth(arrived)
         moved, ahead = self._chain_kernels.moves_to_come(
             FIRST, self._part.node_end, self._messages.marginal, self._beliefs, self._moves, least, decay
         )
+        if self._folder:
+            keep_sites(self._folder, self._number, self.sites.message)
         return float(moved), float(ahead)
 
     def log_evidence(self) -> tuple[float, float]:

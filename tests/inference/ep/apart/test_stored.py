@@ -1,0 +1,86 @@
+"""Slices in files: the same fit in less memory; clear errors where there is no room."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+
+import pytest
+
+from tests.support.apart import history
+from tests.support.builders import EXACT
+from ttt_cli.errors import ConfigError, SetupError
+from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep.apart import stored
+from ttt_cli.inference.ep.apart.stored import Storage
+from ttt_cli.systems import ttt
+
+TAKEN = 1_000_000  # bytes that the process takes, as these tests have it
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    monkeypatch.setattr(stored, "resident", lambda: TAKEN)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_slices_in_files_come_to_what_the_whole_comes_to(tmp_path, threads):
+    timeline, params = history(5), ttt.Params(beta=300)
+    place = Storage(tmp_path, TAKEN + 10_000, threads)
+    assert not place.holds(timeline)
+    assert len(place.cuts(timeline)) > 3
+    whole, apart = ttt.fit(timeline, params, EXACT), ttt.fit(timeline, params, EXACT, place=place)
+    assert apart.status.converged
+    assert apart.mean == pytest.approx(whole.mean, abs=1e-7)
+    assert apart.sd == pytest.approx(whole.sd, abs=1e-7)
+    assert apart.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_memory_makes_fewer_slices(tmp_path):
+    timeline = history(5)
+    few, many = (Storage(tmp_path, TAKEN + memory, 1).cuts(timeline) for memory in (20_000, 5_000))
+    assert len(few) < len(many)
+    assert Storage(tmp_path, 100 * TAKEN, 1).holds(timeline)
+
+
+def test_too_little_memory_is_said(tmp_path):
+    with pytest.raises(
+        ConfigError, match=r"0\.001 GB are too little: games and players take 0\.001 GB already"
+    ):
+        Storage(tmp_path, TAKEN + 10, 1).cuts(history(5))
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="room is not reserved here")
+def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
+    """A mapped file without room would end the process later."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device") as caught:
+        ttt.fit(history(5), ttt.Params(), EXACT, place=Storage(tmp_path, TAKEN + 10_000, 1))
+    assert "--scratch" in (caught.value.hint or "")
+    assert not list(tmp_path.glob("ttt-slices-*"))
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="memory is the system's affair here")
+@pytest.mark.parametrize(("taken", "unloads"), [(TAKEN, False), (TAKEN + 9_000, True)])
+def test_slices_are_unloaded_where_memory_is_short(tmp_path, monkeypatch, taken, unloads):
+    unloaded = []
+
+    class Watched(mmap.mmap):
+        def madvise(self, option: int, *_: int) -> None:
+            unloaded.append(option)
+
+    timeline, params = history(5), ttt.Params(beta=300)
+    place = Storage(tmp_path, TAKEN + 12_000, 1)
+    cuts = place.cuts(timeline)
+    monkeypatch.setattr(place, "cuts", lambda _: cuts)
+    monkeypatch.setattr(stored, "resident", lambda: taken)
+    monkeypatch.setattr(stored.mmap, "mmap", Watched)
+    ttt.fit(timeline, params, EXACT, place=place)
+    assert bool(unloaded) == unloads

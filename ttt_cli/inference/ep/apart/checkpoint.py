@@ -1,0 +1,78 @@
+"""Sites of slices kept in a folder after every sweep, so that a fit that is ended goes on where it was."""
+
+from hashlib import blake2b
+from pathlib import Path
+from shutil import rmtree
+
+import numpy as np
+
+from ttt_cli.arrays import Array, Places
+from ttt_cli.errors import SetupError
+from ttt_cli.inference.ep.apart.cutting import Play
+from ttt_cli.inference.prior import Prior
+from ttt_cli.timeline import Timeline
+
+
+class Checkpoint:
+    """The sites of one fit, in a folder of `scratch` that is named after its games, prior and rule.
+
+    Whoever holds a slice must find the folder under the same name. Raises SetupError when it cannot be made.
+    """
+
+    def __init__(self, scratch: Path, timeline: Timeline, prior: Prior, play: Play) -> None:
+        digest = blake2b(repr(play).encode(), digest_size=8)
+        for column in (
+            timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
+            timeline.weight, timeline.offset, *prior.steps(),
+        ):  # fmt: skip
+            digest.update((column if column.strides[0] else column[:1]).tobytes())
+        self.folder = scratch.absolute() / f"ttt-fit-{digest.hexdigest()}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritten(self.folder, error) from error
+
+    def cuts(self, wanted: Places) -> Places:
+        """Where the slices that are kept are cut; as wanted if there are none."""
+        place = self.folder / "cuts.npy"
+        if place.exists():
+            found: Places = np.load(place)
+            return found
+        _write(place, wanted)
+        return wanted
+
+    def clear(self) -> None:
+        """Keep nothing more."""
+        rmtree(self.folder, ignore_errors=True)
+
+
+def keep_sites(folder: Path, number: int, message: Array) -> None:
+    """Keep the sites of a slice, whole or not at all. Raises SetupError when they cannot be written."""
+    _write(folder / f"sites-{number}.npy", message)
+
+
+def kept_sites(folder: Path, number: int, message: Array) -> bool:
+    """Fill in the sites that are kept of a slice; whether there are any."""
+    place = folder / f"sites-{number}.npy"
+    if not place.exists():
+        return False
+    message[:] = np.load(place, mmap_mode="r")
+    return True
+
+
+def _write(place: Path, values: Array | Places) -> None:
+    part = place.with_suffix(".part")
+    try:
+        with part.open("wb") as file:
+            np.save(file, values)
+        part.replace(place)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise _unwritten(place, error) from error
+
+
+def _unwritten(place: Path, error: OSError) -> SetupError:
+    return SetupError(
+        f"{place} cannot be written: {error.strerror}",
+        hint="--scratch FOLDER keeps what a fit needs elsewhere",
+    )

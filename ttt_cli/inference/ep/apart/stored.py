@@ -1,0 +1,158 @@
+"""A fit in less memory than it takes: slices of time lie in files that are mapped into memory while they are at work.
+
+Every array of a slice is a file of its own, so that of a slice only what a step touches is loaded. Where memory gets
+short its pages are given back after the step; what changed the system writes to the files when it likes to. As steps go
+through the slices in the same order again and again, the first stay loaded: no other choice would load less.
+"""
+
+import mmap
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.arrays import Places
+from ttt_cli.errors import ConfigError, SetupError
+from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
+from ttt_cli.inference.ep.apart.held import HeldSlice
+from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.processes import available_cores
+from ttt_cli.timeline import Timeline
+
+NODE: Final = 225  # bytes of a slice for each of its nodes
+GAME: Final = 90  # and for each of its games, at most
+FULL: Final = 0.8  # of what is free: the least slice may be larger than the others
+PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class Stored:
+    """The slices in the files of a folder, as many in memory at a time as there are threads."""
+
+    def __init__(self, pieces: Cutter, threads: int, stored: Callable[[Piece], "_StoredSlice"]) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="ttt")
+        self._slices = [stored(piece) for piece in pieces]
+
+    def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Do it for some slices at a time, in their order."""
+        calls = (
+            partial(one.ask, name, *arguments) for one, arguments in zip(self._slices, each, strict=True)
+        )
+        return list(self._pool.map(lambda call: call(), calls))
+
+    def recover(self) -> None:
+        """Nothing is lost here."""
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown()
+
+
+class Storage:
+    """Files in a folder of this machine, as the place of a fit; None: where temporary files are.
+
+    `memory` is how many bytes this process may take, `threads` how many slices are worked on at a time.
+    """
+
+    name = "in files"
+
+    def __init__(self, scratch: Path | None, memory: int, threads: int | None) -> None:
+        self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
+
+    def holds(self, timeline: Timeline) -> bool:
+        """Whether there is memory for a whole fit."""
+        return _whole(timeline) <= FULL * (self._memory - resident())
+
+    def cuts(self, timeline: Timeline) -> Places:
+        """Slices of which as many as are worked on at a time have room beside what is in memory already.
+
+        Raises ConfigError when not even that has.
+        """
+        taken = resident()
+        each = FULL * (self._memory - taken) / self._threads
+        if _whole(timeline) > each * len(timeline.periods):
+            raise ConfigError(
+                f"{self._memory / 1e9:.3g} GB are too little: games and players take {taken / 1e9:.3g} GB already",
+                hint="solver.threads=1 works on one slice of time at a time; more memory, or a cluster, helps",
+            )
+        return period_cuts(timeline.game_start, max(self._threads, -int(-_whole(timeline) // each)))
+
+    @contextmanager
+    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Stored]:
+        """The files are gone after the block. Raises SetupError when there is no room for them."""
+        with TemporaryDirectory(prefix="ttt-slices-", dir=self.scratch, ignore_cleanup_errors=True) as folder:
+
+            def stored(piece: Piece) -> _StoredSlice:
+                place = Path(folder) / str(piece.number)
+                return _StoredSlice(place, self._memory, self._threads, partial(HeldSlice, piece, play, kept))
+
+            held = Stored(pieces, self._threads, stored)
+            try:
+                yield held
+            finally:
+                held.close()
+
+
+class _StoredSlice:
+    """A slice whose arrays are files; as many of its size as there are threads need room in `memory`, bytes."""
+
+    def __init__(self, folder: Path, memory: int, threads: int, held: Callable[..., HeldSlice]) -> None:
+        self._files: list[mmap.mmap] = []
+        self._folder = folder
+        self._folder.mkdir()
+        self._slice = held(room=self._room)
+        self._most = memory - threads * sum(map(len, self._files))
+        self._unload()
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        found = getattr(self._slice, name)(*arguments)
+        self._unload()
+        return found
+
+    def _room(self, name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if not size:
+            return np.zeros(shape, dtype)
+        try:
+            with (self._folder / name).open("wb+") as file:
+                _reserve(file.fileno(), size)
+                self._files.append(mmap.mmap(file.fileno(), size))
+        except OSError as error:
+            raise SetupError(
+                f"a slice of time cannot be stored in {self._folder.parent}: {error.strerror}",
+                hint="--scratch FOLDER puts it elsewhere",
+            ) from error
+        return np.frombuffer(self._files[-1], dtype).reshape(shape)
+
+    def _unload(self) -> None:
+        """Give back what is loaded if the next slices have no room; the system itself may do so, too."""
+        if not 0 < resident() <= self._most and hasattr(mmap, "MADV_DONTNEED"):
+            for file in self._files:
+                file.madvise(mmap.MADV_DONTNEED)
+
+
+def _whole(timeline: Timeline) -> int:
+    """About how many bytes a fit takes beside the timeline."""
+    return NODE * timeline.n_nodes + GAME * timeline.n_games
+
+
+def _reserve(file: int, size: int) -> None:
+    """Zeros that are sure to have room: a mapped file that finds none later would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
+    else:
+        os.truncate(file, size)
+
+
+def resident() -> int:
+    """Bytes that this process has in memory; 0 where nothing tells."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
+    except OSError:
+        return 0
