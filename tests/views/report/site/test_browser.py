@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.test_hostile_names import BROWSER, NAMES, OPTIONS
+from ttt_cli.views.beside import read_beside
 from ttt_cli.views.players.probability import colour_blind, stronger
 from ttt_cli.views.report.site.build import write_site
 
@@ -30,10 +32,10 @@ for (const level of ["error", "warn"]) console[level] = (...words) => errors.pus
 """
 
 
-def shown(address: str, folder: Path) -> str:
+def shown(address: str, folder: Path, *options: str) -> str:
     """What a page became in the browser."""
     assert BROWSER
-    command = [BROWSER, *OPTIONS, f"--user-data-dir={folder / 'profile'}", address]
+    command = [BROWSER, *OPTIONS, *options, f"--user-data-dir={folder / 'profile'}", address]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
 
 
@@ -161,13 +163,17 @@ def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path) -> None:
         for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))
         for at, (white, black) in enumerate(zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True))
     ]
+    ratings = tmp_path / f"{NAMES[3][:12].replace('/', '')}.csv"
+    with ratings.open("w", encoding="utf-8", newline="") as file:
+        rows = [(name, 1851, 2000 + at) for at, name in enumerate((*NAMES, f"{NAMES[0]} again"))]
+        csv.writer(file).writerows([("player", "year", "rating"), *rows])
+    run = run_of(told_, spellings=((NAMES[0], NAMES[1]),))
     place = tmp_path / "site"
-    write_site(run_of(told_), place, title=NAMES[0])
+    write_site(run, place, title=NAMES[0], beside=read_beside(str(ratings), run))
     pages = [
-        *("index.html", "players.html", "events.html", "years.html", "compare.html"),
-        "years/1851.html",
-        *(f"players/{path.name}" for path in sorted((place / "players").iterdir())[:3]),
-        *(f"events/{path.name}" for path in sorted((place / "events").iterdir())[:3]),
+        *("index.html", "players.html", "events.html", "years.html", "compare.html", "years/1851.html"),
+        *(path.relative_to(place).as_posix() for path in sorted(place.glob("players/*"))),
+        *(path.relative_to(place).as_posix() for path in sorted(place.glob("events/*"))[:4]),
     ]
     slugs = ",".join(path.stem for path in sorted((place / "players").iterdir())[:4])
     for page in [*pages, f"compare.html#p={slugs}"]:

@@ -219,6 +219,19 @@ def test_no_page_is_above_its_size_whoever_played_how_much(tmp_path: Path) -> No
     assert sum(len(page.tables["games"]) - 1 for page in parts) == 9000
 
 
+def test_blanks_of_any_kind_in_names_break_no_line(tmp_path: Path) -> None:
+    names = ("A\tB", "C\nD\r", "E\u2028F")
+    told = [
+        ("1850", one, other, "1-0", f"{one} open", "?", "1\t2")
+        for one, other in zip(names, (*names[1:], names[0]), strict=True)
+    ]
+    write_site(run_of(told), tmp_path / "s")
+    page = Page(tmp_path / "s" / "players" / "a-b.html")
+    assert {tuple(row[1:4]) for row in page.tables["games"][1:]} == {("W", "C D", "1"), ("B", "E F", "0")}
+    assert {row[5] for row in page.tables["games"][1:]} == {"A B open", "E F open"}
+    assert broken(tmp_path / "s") == []
+
+
 def test_a_run_that_keeps_no_events_has_a_site_too(tmp_path: Path) -> None:
     write_site(run_by("year"), tmp_path / "s")
     assert broken(tmp_path / "s") == []

@@ -1,0 +1,76 @@
+"""Pages as axe-core judges them: nothing serious, on every kind of page, light and dark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.views.report.site.conftest import TOLD, run_of
+from tests.views.report.site.test_browser import shown
+from tests.views.test_hostile_names import BROWSER
+from ttt_cli.views.report.page import report_page
+from ttt_cli.views.report.site.build import write_site
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium here")]
+PAGES = (
+    "index.html",
+    "players.html",
+    "years.html",
+    "events.html",
+    "players/morphy-paul.html",
+    "years/1859.html",
+    "events/1861-london-eng.html",
+    "compare.html#p=morphy-paul:1857,anderssen-adolf",
+    "report.html",
+)
+
+
+@pytest.fixture(scope="module")
+def axe(request: pytest.FixtureRequest) -> Path:
+    """axe-core from npm, kept in pytest's cache."""
+    npm, cache = shutil.which("npm"), request.config.cache
+    if npm is None or cache is None:
+        pytest.skip("axe-core is not here: no npm")
+    folder = Path(cache.mkdir("axe"))
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "axe-core@4"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=120)
+        except (subprocess.SubprocessError, OSError) as error:
+            pytest.skip(f"axe-core is not here: npm cannot install it ({error})")
+    return script
+
+
+@pytest.fixture(scope="module")
+def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site, and the single page in its folder, with axe-core in every page."""
+    place = tmp_path_factory.mktemp("judged") / "site"
+    write_site(run_of(TOLD), place)
+    (place / "report.html").write_text(report_page(run_of(TOLD)), encoding="utf-8")
+    for script in (axe, Path(__file__).with_name("drive_axe.js")):
+        shutil.copy(script, place)
+    for page in place.rglob("*.html"):
+        up = "../" if page.parent != place else ""
+        scripts = "".join(f"<script src={up}{name}></script>" for name in ("axe.min.js", "drive_axe.js"))
+        text = page.read_text(encoding="utf-8").replace(
+            "script-src 'unsafe-inline'", "script-src 'unsafe-inline' file:"
+        )
+        page.write_text(text + scripts, encoding="utf-8")
+    return place
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_serious_is_found(page: str, dark: bool, judged: Path, tmp_path: Path) -> None:
+    dom = shown(
+        f"{judged.as_uri()}/{page}", tmp_path, *(["--blink-settings=preferredColorScheme=0"] if dark else [])
+    )
+    told = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
+    assert told, dom[-2000:]
+    assert json.loads(unescape(told)) == {"dark": dark, "found": []}
