@@ -216,3 +216,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_index_lists_every_page() -> None:
     listed = {(DOCS / link).resolve() for link in re.findall(r"\]\(([^)]+)\)", read("index.md"))}
     assert {page for page in DOCS.rglob("*.md") if page.name != "index.md"} <= listed
+
+
+def test_the_navigation_of_the_site_lists_every_page() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = set(re.findall(r"- (?:.*: )?(\S+\.md)$", navigation, re.MULTILINE))
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} <= listed
