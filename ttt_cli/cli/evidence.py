@@ -39,7 +39,8 @@ def command(
 ) -> int:
     """The log-evidence of a run beside the naive model, or its surface over a grid of parameters.
 
-    The leave-one-out score stands beside it, with --scores the prequential ones too (docs/evidence.md).
+    The leave-one-out score stands beside it, with --scores the prequential ones too (docs/evidence.md). On a
+    terminal careers, and draw margins and newcomers that move, stand below; `ttt export` has all of them.
     Points of a grid are kept in the run as they finish: an interrupted grid goes on where it stopped. The
     point of highest evidence is marked. Exit code 4: not everything converged.
     """
@@ -53,9 +54,10 @@ def command(
     if grid is not None:
         return _surface(asked, run, grid, overrides, jobs)
     from ttt_cli.views.evidence.report import scored_report
+    from ttt_cli.views.moving import short_tables
 
     report, converged = scored_report(run, scores, since, every or 1, progress())
-    asked.show(report)
+    asked.show(report, *(short_tables(run) if asked.titled else ()))
     return 0 if converged else options.NOT_CONVERGED
 
 

@@ -45,14 +45,14 @@ def by_year(run: Run, table: Name) -> list[tuple[Any, ...]]:
 
 
 def _career(run: Run) -> list[tuple[float, ...]]:
+    params = run.meta.params
+    if not any(params.get(name) for name in ("growth", "decline", "early")):
+        return []
     import numpy as np
 
     from ttt_cli.histories import Curve
 
-    params = run.meta.params
     curve = Curve(**{name: params[name] for name in Curve._fields if name in params})
-    if not (curve.growth or curve.decline or curve.early):
-        return []
     at = np.arange(_POINTS * _YEARS + 1) / _POINTS
     sd = params["tau"] * np.sqrt(curve.clock(at))
     return list(zip(at.tolist(), curve.change(at).tolist(), sd.tolist(), strict=True))

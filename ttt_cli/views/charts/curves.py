@@ -8,6 +8,7 @@ from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.curves import Name, rows
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.skills import Words, skills_chart
+from ttt_cli.views.moving import across, curve_title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -27,13 +28,7 @@ def curve_chart(run: Run, name: Name) -> alt.LayerChart:
     if not found:
         message, key = _NONE[name]
         raise LookupFailed(message, hint=f"fit with {key}")
-    own = "draw_margin" not in run.meta.params
-    title = {
-        "draws": "mean draw margin of newcomers" if own else "draw margin",
-        "newcomers": "newcomers above the prior mean",
-        "career": "gain since the debut",
-    }[name]
+    title = curve_title(run, name)
     points = tuple(Point(f"{at:g}", float(at), value, sd, 1.0) for at, value, sd, *_ in found)
-    across = "years since the debut" if name == "career" else "year"
-    words = Words(title.capitalize(), f"{title}, {run.scale.unit}", title, across, idle=False)
+    words = Words(title.capitalize(), f"{title}, {run.scale.unit}", title, across(name), idle=False)
     return skills_chart([History(title, points)], run.name, "year", words=words)

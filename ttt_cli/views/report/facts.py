@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.inference.switches import in_use
 from ttt_cli.reading.places import place_text
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
+from ttt_cli.views.moving import pictures
 
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
@@ -60,6 +61,13 @@ def beside_section(beside: Beside) -> str:
     table = _table("Correlation of ratings with skills", ("year", "players rated", "correlation"), rows)
     heading = f'<section id="beside" aria-labelledby="beside-title"><h2 id="beside-title">{title}</h2>'
     return f"{heading}{words}<details><summary>Correlation by year</summary>{table}</details></section>"
+
+
+def moving_section(run: Run) -> str:
+    """Careers, and draw margins and newcomers that move with the years; nothing where they do not."""
+    found = "".join(f"<h3>{escape(title.capitalize())}</h3>{drawn}" for title, drawn in pictures(run))
+    heading = '<section id="moving" aria-labelledby="moving-title"><h2 id="moving-title">What moves</h2>'
+    return f'{heading}<p class="help">Band: one sd to either side.</p>{found}</section>' if found else ""
 
 
 def evidence_section(meta: RunMeta) -> str:

@@ -12,7 +12,14 @@ from ttt_cli.views.beside import Beside
 from ttt_cli.views.embedding import embedded
 from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.report.facts import beside_section, data_section, evidence_section, notes, summary_cards
+from ttt_cli.views.report.facts import (
+    beside_section,
+    data_section,
+    evidence_section,
+    moving_section,
+    notes,
+    summary_cards,
+)
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players, short
 from ttt_cli.views.report.templates import asset, filled, script
 from ttt_cli.views.run import axis_title, scale_note
@@ -46,6 +53,7 @@ def report_page(
             "cards": summary_cards(run.meta),
             "notes": notes(run.meta, data),
             "dotted": f" Dotted: ratings of {escape(beside.name)}, scaled." if beside else "",
+            "moving": moving_section(run),
             "beside": beside_section(beside) if beside else "",
             "evidence": evidence_section(run.meta),
             "reading": data_section(run),

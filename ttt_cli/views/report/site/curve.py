@@ -20,10 +20,11 @@ def career(
     sd: Sequence[float],
     games: Sequence[float],
     rated: Mapping[int, float],
+    what: str = "skill from",
 ) -> str:
     """The skill by year with its band, ratings by year dotted; empty for less than three years.
 
-    Years with games have a dot.
+    Years with games have a dot. `what` is said before the first value to those who do not see.
     """
     if len(years) < 3:
         return ""
@@ -54,16 +55,17 @@ def career(
         if year % 1 == 0
     )
     band = _path(_bends(upper) + _bends(lower)[::-1], "l")
+    dots = f"<path class=dots d='{_path(played, 'h0m')}h0'/>" if played else ""
     dotted = f"<path class='curve rated' d='{_path(published, 'l')}'/>" if published else ""
     top = max(range(len(mean)), key=lambda at: mean[at])
     first, last, best = (f"{points(mean[at])} in {years[at]}" for at in (0, -1, top))
-    label = text(f"{name}: skill from {first} to {last}, highest {best}")
+    label = text(f"{name}: {what} {first} to {last}, highest {best}")
     return (
         f'<div class="chart career"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img aria-label="{label}">'
         f"<path class=grid d='{lines}'/><g class=skills>{skills}</g><g class=below>{below}</g>"
         f"<text class=unit x=0 y=11>{text(unit)}</text><path class=band d='{band}z'/>"
         f"<path class=curve d='{_path(_bends(middle), 'l')}'/>"
-        f"{dotted}<path class=dots d='{_path(played, 'h0m')}h0'/></svg></div>"
+        f"{dotted}{dots}</svg></div>"
     )
 
 

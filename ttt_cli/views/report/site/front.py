@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.leaders import CHALLENGES
+from ttt_cli.views.moving import pictures
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import Leader, reigns
 from ttt_cli.views.rankings.peaks_by import most_dominant
@@ -51,6 +52,7 @@ def front_page(book: Book) -> str:
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return page(
         book.title, book.title, *notes, f'<dl class="cards">{summary_cards(run.meta)}</dl>', ones, *greatest,
+        *(section(title.capitalize(), drawn) for title, drawn in pictures(run)),
         _beside(book),
         section("Years", f'<ul class="years">{years}</ul>'),
         up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,

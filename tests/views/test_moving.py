@@ -1,0 +1,55 @@
+"""What moves with the years, under the evidence and in pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.views.charts.test_curves import run_of
+from ttt_cli.runs.curves import rows
+from ttt_cli.runs.run import Run
+from ttt_cli.views.moving import pictures, short_tables
+from ttt_cli.views.report.page import report_page
+from ttt_cli.views.report.site.build import write_site
+
+TITLES = ["draw margin", "newcomers above the prior mean", "gain since the debut"]
+MOVING = {"growth": 200.0, "early": 2.0, "prior_mean_drift": 30.0, "draw_margin_drift": 0.2}
+
+
+@pytest.fixture(scope="module")
+def moving() -> Run:
+    return run_of(name="ttt", **MOVING)
+
+
+def test_tables_have_few_rows_and_say_where_all_are(moving: Run) -> None:
+    found = short_tables(moving)
+    assert [table.title[0].partition(",")[0] for table in found] == TITLES
+    for table, name in zip(found, ("draws", "newcomers", "career"), strict=True):
+        every, kept = rows(moving, name), list(table.rows)
+        assert f"ttt export {name}" in table.title[0]
+        assert set(kept) <= set(every)
+        assert kept[-1] == every[-1]
+        assert len(kept) <= 14
+
+
+def test_pictures_are_of_whole_years_with_their_band(moving: Run) -> None:
+    found = dict(pictures(moving))
+    assert list(found) == TITLES
+    assert "by years since the debut" in found["gain since the debut"]
+    assert "class=band" in found["draw margin"]
+    assert "class=dots" not in found["draw margin"]
+    last = rows(moving, "draws")[-1]
+    assert re.search(rf"to {last[1]:.0f} in {last[0]}\b", found["draw margin"])
+
+
+def test_pages_and_sites_show_them_where_a_run_has_them(moving: Run, tmp_path: Path) -> None:
+    still = run_of(name="ttt")
+    assert short_tables(still) == pictures(still) == []
+    assert 'id="moving"' not in report_page(still)
+    assert report_page(moving).count('class="chart career"') == 3
+    for run, count in ((moving, 3), (still, 0)):
+        write_site(run, tmp_path / f"site{count}")
+        front = (tmp_path / f"site{count}" / "index.html").read_text(encoding="utf-8")
+        assert front.count('class="chart career"') == count
