@@ -208,6 +208,14 @@ def imported(module: ast.Module) -> set[str]:
     }  # fmt: skip
 
 
+def asked_first(node: ast.AST) -> ast.AST:
+    """What decides whether the rest of an expression is looked at, if anything does."""
+    match node:
+        case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first):
+            return first
+    return ast.Constant(None)
+
+
 def asked_at_once(module: ast.Module) -> set[str]:
     """The names of `os` and `signal`, which Windows may lack, that a module asks for as soon as it is imported."""
     pending, found = [*module.body], set()
@@ -215,7 +223,7 @@ def asked_at_once(module: ast.Module) -> set[str]:
         node = pending.pop()
         if isinstance(node, ast.FunctionDef):
             pending += [*node.decorator_list, *node.args.defaults]
-        elif isinstance(node, ast.BoolOp) and "hasattr" in ast.unparse(node.values[0]):
+        elif "hasattr" in ast.unparse(asked_first(node)):
             pass
         else:
             pending += ast.iter_child_nodes(node)

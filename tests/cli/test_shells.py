@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import select
 import shutil
@@ -54,6 +53,8 @@ class Terminal:
     """A shell that believes it talks to somebody."""
 
     def __init__(self, folder: Path, *command: str) -> None:
+        import pty  # Windows has none
+
         self._here, there = pty.openpty()
         self._process = subprocess.Popen(
             command, cwd=folder, env=environment(folder), stdin=there, stdout=there, stderr=there,
