@@ -16,8 +16,9 @@ import pytest
 from tests.conftest import ROOT
 from ttt_cli.cli import main
 from ttt_cli.config.load import shipped_configs
+from ttt_cli.runs import run
 from ttt_cli.runs.curves import COLUMNS, rows
-from ttt_cli.runs.run import open_run
+from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.figure import KINDS, make_figure
 from ttt_cli.views.evidence.report import has_evidence
 
@@ -79,6 +80,16 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def opened() -> Iterator[Callable[..., Run]]:
+    """Runs stay open from one command to the next: opening them is most of what a command takes."""
+    keep = cache(run.open_run)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "open_run", lambda path, scale=(): keep(path, tuple(scale)))
+        yield keep
+    keep.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
     """The run of a config and a history: fitted once."""
@@ -95,7 +106,7 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Pat
             patch.chdir(folder)
             arguments = [*HISTORIES[history].arguments, "-c", config, "-o", str(path), "-q"]
             assert main.run(["fit", *arguments]) == 0
-        meta = open_run(path).meta
+        meta = run.open_run(path).meta
         if has_evidence(meta):
             other = "prior_sd=200/300" if "prior_sd" in meta.params else "draw_margin=80/120"
             grid = f"white_advantage=0/30,{other}"
@@ -116,9 +127,9 @@ def test_tables(
     asked = HISTORIES[history]
     a, b, c = asked.players
     arguments = [word.format(a=a, b=b, c=c) for word in TABLES[view].split()]
-    run = run_of(config, history)
+    path = run_of(config, history)
     capsys.readouterr()
-    assert main.run([*arguments, "-r", str(run), "-f", asked.form]) == 0
+    assert main.run([*arguments, "-r", str(path), "-f", asked.form]) == 0
     shown, _ = capsys.readouterr()
     assert not NO_NUMBER.search(shown)
     if asked.form == "table":
@@ -131,14 +142,14 @@ def test_tables(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_figures(config: str, history: str, kind: str, run_of: Callable[[str, str], Path]) -> None:
-    run = open_run(run_of(config, history))
-    if kind == "evidence" and not has_evidence(run.meta):
+    asked = run.open_run(str(run_of(config, history)))
+    if kind == "evidence" and not has_evidence(asked.meta):
         pytest.skip(f"{config} has no evidence")
-    if kind in COLUMNS and not rows(run, kind):
+    if kind in COLUMNS and not rows(asked, kind):
         pytest.skip(f"{config} has no such curve: {kind}")
-    last = str(int(run.meta.last) - 1)
-    names = run.players()["player"][:2].tolist() if kind == "difference" else ()
-    figure = make_figure(run, kind, names, count=2, since=last if kind == "calibration" else None)
+    last = str(int(asked.meta.last) - 1)
+    names = asked.players()["player"][:2].tolist() if kind == "difference" else ()
+    figure = make_figure(asked, kind, names, count=2, since=last if kind == "calibration" else None)
     json.dumps(figure.spec, allow_nan=False)
     assert all(found for found in datasets(figure.spec))
 
