@@ -125,7 +125,8 @@ def run_chains(
             elif not isinstance(outcome, Exception):
                 yield outcome
             else:
-                error = _with_advice(outcome) if isinstance(outcome, WorkerLost) else outcome
+                lost_here = isinstance(outcome, WorkerLost) and not callable(jobs)
+                error = _with_advice(outcome) if lost_here else outcome
                 if on_lost is None:
                     raise error
                 on_lost(item, error)

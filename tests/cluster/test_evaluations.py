@@ -1,0 +1,153 @@
+"""Grids, tuning and comparisons on a cluster: the same results as here, whatever is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from distributed import Client
+
+from tests.support.handmade import RECORDS, games_of
+from ttt_cli import processes
+from ttt_cli.api import configure, fit
+from ttt_cli.cluster.chains import Recalling, Redoing, work_on
+from ttt_cli.evaluate.evidence import grid as grid_module
+from ttt_cli.evaluate.evidence import tune as tune_module
+from ttt_cli.evaluate.evidence.grid import EvidenceGrid, evidence_grid
+from ttt_cli.evaluate.evidence.tune import tune
+from ttt_cli.evaluate.forecast import compare as compare_module
+from ttt_cli.evaluate.forecast.compare import System, TuneOptions, compare
+from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.processes import Found, watched
+from ttt_cli.runs.run import open_run
+from ttt_cli.timeline import build_timeline
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
+
+PLAN = Plan(
+    players=30,
+    years=12,
+    games=900,
+    expansion=0.0,
+    beta=350,
+    tau=100,
+    draw_margin=150,
+    clusters=1,
+    mixing=1.0,
+    seed=3,
+)
+
+
+MOST = 2
+
+
+class Mortal:
+    """Does what another does; kills its process at the end of every such step, and at every such report: MOST times."""
+
+    def __init__(self, worker: Any, marks: Path, steps: int, reports: int) -> None:
+        self.worker, self.marks, self.every = worker, marks, {"step": steps, "report": reports}
+
+    def step(self, item: Any, *, fresh: bool) -> Any:
+        hear = processes._listener.get()
+        assert hear is not None
+
+        def count(message: Any) -> None:
+            hear(message)
+            self._come_to("report")
+
+        with watched(count):
+            result = self.worker.step(item, fresh=fresh)
+        self._come_to("step")
+        return result
+
+    def redo(self, item: Any, result: Any, *, fresh: bool) -> None:
+        if isinstance(self.worker, Redoing):
+            self.worker.redo(item, result, fresh=fresh)
+        else:
+            self.worker.step(item, fresh=fresh)
+
+    def recall(self, messages: Sequence[Any]) -> None:
+        if isinstance(self.worker, Recalling):
+            self.worker.recall(messages)
+
+    def _come_to(self, what: str) -> None:
+        (self.marks / f"{what} {uuid4()}").touch()
+        if len(list(self.marks.glob(f"{what}*"))) % self.every[what] == 0 and killed(self.marks) < MOST:
+            (self.marks / f"killed {uuid4()}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture
+def on_it(client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """All that asks for a cluster works on that one, by mortal workers: the marks that they leave."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    monkeypatch.setenv("TTT_CLUSTER", "local:2")
+
+    def engine(worker: Any, chains: Iterable[Sequence[Any]]) -> Found:
+        return work_on(client, Mortal(worker, marks, 6, 13), chains)
+
+    for module in (grid_module, tune_module, compare_module):
+        monkeypatch.setattr(
+            module, "chain_workers", lambda where, jobs: nullcontext(engine if where else jobs)
+        )
+    return marks
+
+
+def killed(marks: Path) -> int:
+    return len(list(marks.glob("killed*")))
+
+
+def results(found: EvidenceGrid) -> list[tuple[str, float, bool, int]]:
+    return [(one.point, one.log_evidence, one.converged, one.sweeps) for one in found.points]
+
+
+def test_a_grid_that_goes_on_is_the_same_when_workers_die(on_it: Path, tmp_path: Path) -> None:
+    found = []
+    for jobs in (1, None):
+        place = tmp_path / f"{jobs}.ttt"
+        fit(games_of(RECORDS), output=place)
+        evidence_grid(open_run(place), "beta=200:800:4,tau=20", jobs=1)
+        found.append(evidence_grid(open_run(place), "beta=200:800:4,tau=20:120:6", jobs=jobs))
+        assert found[-1].known == 4
+        assert len(open_run(place).evidence_points()) == 25
+    assert killed(on_it) == MOST
+    assert results(found[0]) == results(found[1])
+
+
+def test_tuning_is_the_same_when_its_worker_dies(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TTT_CLUSTER", raising=False)
+    run = fit(simulate(PLAN).games())
+    here = tune(run)
+    marks = request.getfixturevalue("on_it")
+    there = tune(run)
+    assert killed(marks) == MOST
+    assert (there.converged, there.remarks) == (here.converged, here.remarks)
+    assert there.log_evidence == pytest.approx(here.log_evidence, abs=1e-6)
+    for one, other in zip(there.parameters, here.parameters, strict=True):
+        assert other.standard_error is not None
+        assert one.value == pytest.approx(other.value, abs=1e-3 * other.standard_error)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-3)
+
+
+def test_a_comparison_is_the_same_when_workers_die(on_it: Path) -> None:
+    timeline = build_timeline(simulate(PLAN).games())
+    systems = [System.of(name, configure(model=name)) for name in ("whr", "elo", "trueskill")]
+    tuning = TuneOptions(evaluations=10)
+    here = compare(timeline, systems, "1856", tuning=tuning, jobs=1)
+    there = compare(timeline, systems, "1856", tuning=tuning)
+    assert killed(on_it) == MOST
+    assert there.lost == ()
+    for one, other in zip(there.entries, here.entries, strict=True):
+        assert np.array_equal(one.probabilities, other.probabilities)
+        assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-9, nan_ok=True)
+        assert one.system.params == other.system.params
