@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ttt_cli.cli import options
+from ttt_cli.cli.storage import storage_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import NORMAL, VERBOSE, emit, say, voice
 
@@ -12,15 +13,15 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 
 
 @click.command("fit")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1)
 @options.reading_options
 @click.option(
     "-o", "--output", "output", metavar="RUN", help="The run to write; - streams the skills instead."
 )
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
-@options.cluster_option
 @options.suspects_option
-@options.storage_options
+@options.cluster_option
+@storage_options
 @options.format_option
 @options.waiting_option
 @options.verbosity_options

@@ -117,31 +117,6 @@ def asked_beside(path: str | None, run: Run) -> Beside | None:
     return read_beside(path, run)
 
 
-def storage_options(command: Command) -> Command:
-    """--memory and --scratch: the command sees them as the last of its `overrides`."""
-
-    @wraps(command)
-    def wrapped(
-        *args: Any, overrides: tuple[str, ...], memory: str | None, scratch: str | None, **values: Any
-    ) -> Any:
-        from ttt_cli.config.render import flow
-
-        given = {"memory": memory, "scratch": scratch}
-        added = (f"solver.{key}={flow(value)}" for key, value in given.items() if value is not None)
-        return command(*args, overrides=(*overrides, *added), **values)
-
-    scratch_option = click.option(
-        "--scratch",
-        metavar="FOLDER",
-        help="Where --memory and --cluster keep files; the same command goes on from there when it was ended.",
-    )
-    return click.option(  # type: ignore[return-value]
-        "--memory",
-        metavar="SIZE",
-        help="Stay within so much memory, as 4GB: what does not fit lies in files (docs/cluster.md).",
-    )(scratch_option(wrapped))
-
-
 def format_option(command: Command) -> Command:
     """The form of what is shown: the command sees it as `fmt`; --safe-csv is seen to here."""
     formed = click.option(

@@ -1,0 +1,91 @@
+"""The options of a fit that keeps files: --memory and --scratch, and --resume, which gives an ended command again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from ttt_cli.errors import SetupError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+COMMAND: Final = "ttt-fit.json"  # in the folder: what was asked for, and where
+
+
+def storage_options(command: Command) -> Command:
+    """The command sees --memory and --scratch as the last of its `overrides`; with --resume, what it saw before."""
+
+    @wraps(command)
+    def wrapped(
+        *args: Any, memory: str | None, scratch: str | None, resume: str | None, **values: Any
+    ) -> Any:
+        if resume is not None:
+            if values["files"] or memory or scratch:
+                raise click.UsageError("--resume FOLDER stands alone: everything is as it was asked for")
+            folder: Path | None = Path(resume).absolute()
+            values |= _asked_for(Path(resume).absolute())
+        elif not values["files"]:
+            context = click.get_current_context()
+            missing = next(param for param in context.command.params if param.name == "files")
+            raise click.MissingParameter(ctx=context, param=missing)
+        else:
+            from ttt_cli.config.render import flow
+
+            given = {"memory": memory, "scratch": scratch}
+            added = [f"solver.{key}={flow(value)}" for key, value in given.items() if value is not None]
+            values["overrides"] = (*values["overrides"], *added)
+            folder = None if scratch is None else Path(scratch).absolute()
+            if folder:
+                _keep(folder, values)
+        code = command(*args, **values)
+        if folder:
+            (folder / COMMAND).unlink(missing_ok=True)
+        return code
+
+    for option in (
+        click.option(
+            "--resume", metavar="FOLDER", help="Go on with the fit that --scratch FOLDER keeps; alone."
+        ),
+        click.option(
+            "--scratch",
+            metavar="FOLDER",
+            help="Where --memory and --cluster keep files: `--resume FOLDER`, or the same command, goes on with a fit "
+            "that was ended.",
+        ),
+        click.option(
+            "--memory",
+            metavar="SIZE",
+            help="Stay within so much memory, as 4GB: what does not fit lies in files (docs/cluster.md).",
+        ),
+    ):
+        wrapped = option(wrapped)
+    return wrapped  # type: ignore[return-value]
+
+
+def _keep(folder: Path, values: dict[str, Any]) -> None:
+    """Write down what is asked for."""
+    place = folder / COMMAND
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps({"folder": str(Path.cwd()), "values": values}), encoding="utf-8")
+    except OSError as error:
+        raise SetupError(f"{place} cannot be written: {error.strerror}") from error
+
+
+def _asked_for(folder: Path) -> dict[str, Any]:
+    """What was asked for; from now on this process works where that one did."""
+    try:
+        kept = json.loads((folder / COMMAND).read_text(encoding="utf-8"))
+        values: dict[str, Any] = kept["values"]
+        lists = {key: tuple(values[key]) for key in ("files", "overrides")}
+        os.chdir(kept["folder"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SetupError(
+            f"{folder} keeps no fit that could go on", hint="`ttt fit FILE... --scratch FOLDER` keeps one"
+        ) from error
+    return values | lists
