@@ -42,9 +42,8 @@ def _means(at: str | None) -> tuple[str, Sequence[Any]]:
 
 def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
     if not _PERIOD.fullmatch(str(at).strip()):
-        raise LookupFailed(
-            f"{at!r} is no period", hint=f"a year, or as the run has them: {run.meta.first}, {run.meta.last}"
-        )
+        known = ", ".join(dict.fromkeys([run.meta.first, run.meta.last]))
+        return LookupFailed(f"{at!r} is no period", hint=f"a year, or as the run has them: {known}")
     if player is None:
         span = f"the run goes from {run.meta.first} to {run.meta.last}, by the {run.meta.period}"
         return LookupFailed(f"nobody's history covers {at}", hint=span)
