@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.inference.test_careers import CAREER, curve
 from tests.reference.moving_margins import MovingTTT, MovingTTTD
 from tests.reference.ttt_d_ep import Model
 from tests.reference.ttt_ep import Game, tilted
@@ -13,6 +14,7 @@ from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.year_walk import YearWalk
+from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -51,15 +53,54 @@ def test_fixed_point_and_evidence_equal_the_slow_twin(seed, drift, strength):
         assert fit.draws.at(year)["draw_margin_level"] == pytest.approx(np.mean(half), abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_newcomers_margins_equal_the_slow_twin(seed):
-    rows = random_rows(seed, games=9, years=4)
-    model = Model(1200, 400, 300, 80, 150, 60, 20, advantage=40)
-    slow = MovingTTTD([(y, w, b, o - 1) for y, w, b, o in rows], model, drift=0.5).run()
-    timeline, fit = fit_rows(
-        rows, "ttt-d", beta=300, tau=80, draw_margin_mean=150, draw_margin_sd=60, draw_margin_tau=20,
-        white_advantage=40, draw_margin_drift=0.5,
+@pytest.mark.parametrize(("period", "colours"), [("year", "known"), ("day", "unknown")])
+def test_with_careers_weights_and_odds_it_is_the_slow_twin(period, colours):
+    """Games of one day a year: of days as periods the years are those of the calendar."""
+    rng = np.random.default_rng(11)
+    rows = [
+        (*row, float(rng.choice([0.5, 1.0, 3.0])), float(rng.choice([0.0, 80.0, -150.0])))
+        for row in random_rows(2, games=25)
+    ]
+    timeline = build_timeline(make_games(rows), period, colours)
+    params = ttt.Params(
+        beta=300, tau=80, draw_margin=150.0, white_advantage=60.0, draw_margin_drift=0.2,
+        draw_margin_strength=0.3, **CAREER,
     )  # fmt: skip
+    fit = ttt.fit(timeline, params, EXACT)
+    games = [
+        Game(timeline.players[timeline.node_player[i]], timeline.players[timeline.node_player[j]],
+             timeline.node_period[i] / STEPS_PER_YEAR[period], int(outcome) - 1, lead * fit.elo_unit, weight,
+             calendar_year(int(timeline.node_period[i]), period))
+        for i, j, outcome, lead, weight in zip(
+            timeline.game_white, timeline.game_black, timeline.outcome, timeline.offset, timeline.weight, strict=True
+        )
+    ]  # fmt: skip
+    slow = MovingTTT(
+        games, 1200, 400, 300, 80, 150.0, 60.0, curve(**CAREER), drift=0.2, strength=0.3,
+        colours=colours == "known",
+    ).run()  # fmt: skip
+    assert fit.log_evidence == pytest.approx(slow.log_evidence(), abs=1e-7)
+    for i in range(timeline.n_nodes):
+        at = timeline.players[timeline.node_player[i]], timeline.node_period[i] / STEPS_PER_YEAR[period]
+        assert (fit.mean[i], fit.sd[i]) == pytest.approx(slow.skill(*at), abs=1e-6)
+    _, levels = slow.levels()
+    for year, margin, level in zip(fit.draws.year.tolist(), fit.draws.margin, fit.draws.level, strict=True):
+        assert margin == pytest.approx(150 * math.exp(slow.years_walk.theta[year]), abs=1e-6)
+        assert level == pytest.approx(levels[year], abs=1e-6)
+
+
+@pytest.mark.parametrize("colours", ["known", "unknown"])
+@pytest.mark.parametrize("seed", range(2))
+def test_newcomers_margins_equal_the_slow_twin(seed, colours):
+    rows = random_rows(seed, games=9, years=4)
+    model = Model(1200, 400, 300, 80, 150, 60, 20, 40, colours == "known", curve(**CAREER))
+    slow = MovingTTTD([(y, w, b, o - 1) for y, w, b, o in rows], model, drift=0.5).run()
+    timeline = build_timeline(make_games(rows), "year", colours)
+    params = ttt_d.Params(
+        beta=300, tau=80, draw_margin_mean=150, draw_margin_sd=60, draw_margin_tau=20,
+        white_advantage=40, draw_margin_drift=0.5, **CAREER,
+    )  # fmt: skip
+    fit = ttt_d.fit(timeline, params, EXACT)
     expected = [150 * math.exp(slow.years_walk.theta[year]) for year in fit.draws.year.tolist()]
     assert fit.draws.margin == pytest.approx(expected, abs=1e-5)
     assert fit.log_evidence == pytest.approx(
@@ -183,11 +224,12 @@ def test_a_walk_of_hardly_any_drift_is_one_factor_for_all_years():
 
 @pytest.mark.parametrize("name", ["ttt", "ttt-d"])
 @pytest.mark.parametrize("posterior", ["factorised", "joint"])
-def test_a_fit_started_at_another_ends_where_a_cold_one_does(name, posterior):
+@pytest.mark.parametrize("more", [{}, {"growth": 150.0, "early": 2.0, "prior_mean_drift": 20.0}])
+def test_a_fit_started_at_another_ends_where_a_cold_one_does(name, posterior, more):
     module = {"ttt": ttt, "ttt-d": ttt_d}[name]
     timeline = build_timeline(make_games(random_rows(3, games=120, years=8)))
     solver = SolverConfig(posterior=posterior, tol=1e-6)
-    params = module.Params(beta=300, draw_margin_drift=0.2, draw_margin_strength=0.2)
+    params = module.Params(beta=300, draw_margin_drift=0.2, draw_margin_strength=0.2, **more)
     cold = module.fit(timeline, params, solver)
     near = module.fit(timeline, params.model_copy(update={"beta": 310}), solver)
     warm = module.fit(timeline, params, solver, start=near)
@@ -210,11 +252,14 @@ def test_days_as_periods_have_margins_by_calendar_year():
         assert fit.draws.margin == pytest.approx(expected, abs=1e-5)
 
 
-def test_every_game_twice_or_of_weight_two_is_the_same():
-    rows = random_rows(7)
-    given = {"draw_margin": 150.0, "draw_margin_drift": 0.2, "draw_margin_strength": 0.3}
-    _, twice = fit_rows([*rows, *rows], **given)
-    _, heavy = fit_rows([(*row, 2.0) for row in rows], **given)
+@pytest.mark.parametrize("name", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("posterior", ["factorised", "joint"])
+def test_every_game_twice_or_of_weight_two_is_the_same(name, posterior):
+    rows, solver = random_rows(7), EXACT.model_copy(update={"posterior": posterior, "tol": 1e-8})
+    given = {"draw_margin_drift": 0.2, "draw_margin_strength": 0.3, "prior_mean_drift": 20.0} | CAREER
+    _, twice = fit_rows([*rows, *rows], name, solver, **given)
+    _, heavy = fit_rows([(*row, 2.0) for row in rows], name, solver, **given)
+    assert heavy.newcomers.mean == pytest.approx(twice.newcomers.mean, abs=1e-6)
     assert heavy.mean == pytest.approx(twice.mean, abs=1e-6)
     assert heavy.draws.margin == pytest.approx(twice.draws.margin, abs=1e-6)
     assert heavy.log_evidence == pytest.approx(twice.log_evidence, abs=1e-7)

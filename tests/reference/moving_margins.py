@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from tests.reference.ttt_d_ep import SlowTTTD
-from tests.reference.ttt_ep import SlowTTT, tilted
+from tests.reference.ttt_ep import SlowTTT
 
 STEP = 5e-5
 
@@ -42,35 +42,43 @@ class Years:
 class MovingTTT(SlowTTT):
     """Margins by year and by strength; outcomes are 1, 0, -1."""
 
-    def __init__(self, *given, drift=0.0, strength=0.0):
-        super().__init__(*given)
+    def __init__(self, *given, drift=0.0, strength=0.0, **more):
+        super().__init__(*given, **more)
         self.drift, self.strength = drift, strength
-        self.years_walk = Years([g.year for g in self.games], drift or 1.0)
+        self.year = [g.year if g.calendar is None else g.calendar for g in self.games]
+        self.years_walk = Years(self.year, drift or 1.0)
         self.above = [0.0] * len(self.games)
 
     def margin_of(self, k, more=0.0):
-        return self.margin * math.exp(
-            self.years_walk.theta[self.games[k].year] + self.strength * self.above[k] + more
-        )
+        theta = self.years_walk.theta[self.year[k]]
+        return self.margin * math.exp(theta + self.strength * self.above[k] + more)
+
+    def levels(self):
+        """Half the sum of the skills of every game's players, and its mean over the games of the year."""
+        half = np.array([sum(self.skill(p, g.year)[0] for p in (g.white, g.black)) / 2 for g in self.games])
+        weight, of = np.array([g.weight for g in self.games]), np.array(self.year)
+        return half, {
+            year: np.average(half[of == year], weights=weight[of == year]) for year in set(self.year)
+        }
 
     def follow_strength(self):
-        half = [sum(self.skill(p, g.year)[0] for p in (g.white, g.black)) / 2 for g in self.games]
-        for k, game in enumerate(self.games):
-            of_year = [x for x, g in zip(half, self.games, strict=True) if g.year == game.year]
-            self.above[k] = min(max((half[k] - sum(of_year) / len(of_year)) / 400, -2), 2)
+        half, level = self.levels()
+        self.above = [min(max((x - level[y]) / 400, -2), 2) for x, y in zip(half, self.year, strict=True)]
 
     def scores(self):
         """Score and Fisher information of each year's theta."""
         score, information = np.zeros((2, len(self.years_walk.years)))
         for k, game in enumerate(self.games):
             (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
-            d, c = mw - mb + self.advantage + game.lead, vw + vb + 2 * self.beta**2
-            at = self.years_walk.years.index(game.year)
+            d, c = mw - mb + game.lead, vw + vb + 2 * self.beta**2
+            at = self.years_walk.years.index(self.year[k])
             for outcome in (1, 0, -1):
-                up, here, down = (tilted(d, c, outcome, self.margin_of(k, h))[2] for h in (STEP, 0, -STEP))
+                up, here, down = (
+                    self.moments(d, c, outcome, self.margin_of(k, h))[2] for h in (STEP, 0, -STEP)
+                )
                 slope = (up - down) / (2 * STEP)
-                information[at] += math.exp(here) * slope**2
-                score[at] += slope * (outcome == game.outcome)
+                information[at] += game.weight * math.exp(here) * slope**2
+                score[at] += game.weight * slope * (outcome == game.outcome)
         return score, information
 
     def run(self, tol=1e-11, most=400):

@@ -19,6 +19,8 @@ class Game:
     year: float
     outcome: int  # White's: 1, 0, -1
     lead: float = 0.0  # given to White, points
+    weight: float = 1.0
+    calendar: int | None = None  # the year, where `year` is another measure of time
 
 
 def density(x: float) -> float:
@@ -47,11 +49,22 @@ class SlowTTT:
     """Gaussian sites as (precision, precision times mean), one per game and player.
 
     `career(years)`: what the mean has gained, and the years that the walk has walked, so long after the first game.
+    Where `colours` are unknown a game is the mean of both. A game of weight w has its site to the power w.
     """
 
     def __init__(
-        self, games, mu0, sigma0, beta, tau, margin, advantage=0.0, career=lambda years: (0.0, years)
+        self,
+        games,
+        mu0,
+        sigma0,
+        beta,
+        tau,
+        margin,
+        advantage=0.0,
+        career=lambda years: (0.0, years),
+        colours=True,
     ):
+        self.colours = colours
         self.games, self.mu0, self.sigma0, self.beta, self.tau = games, mu0, sigma0, beta, tau
         self.margin, self.advantage, self.career = margin, advantage, career
         self.sites = {(g, side): (0.0, 0.0) for g in range(len(games)) for side in "wb"}
@@ -66,15 +79,28 @@ class SlowTTT:
         for k, g in enumerate(self.games):
             if g.year == year:
                 if g.white == player:
-                    yield self.sites[k, "w"]
+                    yield g.weight, *self.sites[k, "w"]
                 if g.black == player:
-                    yield self.sites[k, "b"]
+                    yield g.weight, *self.sites[k, "b"]
 
     def total(self, player, year):
         precision = weighted = 0.0
-        for p, h in self.sites_at(player, year):
-            precision, weighted = precision + p, weighted + h
+        for times, p, h in self.sites_at(player, year):
+            precision, weighted = precision + times * p, weighted + times * h
         return precision, weighted
+
+    def moments(self, difference, variance, outcome, margin):
+        """By how much an outcome moves a difference, the variance it leaves, and its log probability."""
+        signs = (1, -1) if not self.colours and self.advantage else (1,)
+        centres = [difference + sign * self.advantage for sign in signs]
+        found = [tilted(d, variance, outcome, margin) for d in centres]
+        p = [math.exp(log_z) / len(signs) for *_, log_z in found]
+        shifts = [mean - d for d, (mean, *_) in zip(centres, found, strict=True)]
+        shift = sum(share * move for share, move in zip(p, shifts, strict=True)) / sum(p)
+        square = sum(
+            share * (var + move**2) for share, move, (_, var, _) in zip(p, shifts, found, strict=True)
+        ) / sum(p)
+        return shift, square - shift**2, math.log(sum(p))
 
     def marginal(self, player, year):
         """Precision and precision times mean of the skill given all sites, by exact smoothing."""
@@ -109,10 +135,9 @@ class SlowTTT:
             mw, vw = self.cavity(k, "w")
             mb, vb = self.cavity(k, "b")
             total = vw + vb + 2 * self.beta**2
-            d = mw - mb + self.advantage + game.lead
-            mean, var, _ = tilted(d, total, game.outcome, self.margin_of(k))
+            shift, var, _ = self.moments(mw - mb + game.lead, total, game.outcome, self.margin_of(k))
             for side, m, v, sign in (("w", mw, vw, 1), ("b", mb, vb, -1)):
-                post_m = m + sign * v / total * (mean - d)
+                post_m = m + sign * v / total * shift
                 post_v = v - v * v / total * (1 - var / total)
                 new = (1 / post_v - 1 / v, post_m / post_v - m / v)
                 change = max(change, abs(new[1] - self.sites[k, side][1]) * self.sigma0)
@@ -134,9 +159,9 @@ class SlowTTT:
         for k, game in enumerate(self.games):
             (mw, vw), (mb, vb) = self.cavity(k, "w"), self.cavity(k, "b")
             variance = vw + vb + 2 * self.beta**2
-            d = mw - mb + self.advantage + game.lead
-            total += tilted(d, variance, game.outcome, self.margin_of(k))[2]
-            total -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
+            of_game = self.moments(mw - mb + game.lead, variance, game.outcome, self.margin_of(k))[2]
+            of_game -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
+            total += game.weight * of_game
         for player in {p for g in self.games for p in (g.white, g.black)}:
             years = self.years(player)
             mean, var, last = self.mu0, self.sigma0**2, years[0]

@@ -29,11 +29,17 @@ def at_odds(rows, points):
     return [(*row, 1.0, given) for row, given in zip(rows, points, strict=True)]
 
 
-@pytest.mark.parametrize("model", MODELS)
+MOVING = {
+    "growth": 150.0, "early": 2.0, "prior_mean_drift": 20.0, "draw_margin_drift": 0.2, "draw_margin_strength": 0.3,
+}  # fmt: skip
+CASES = [*((model, {}) for model in MODELS), ("ttt", MOVING), ("ttt-d", MOVING)]
+
+
+@pytest.mark.parametrize(("model", "more"), CASES)
 @pytest.mark.parametrize("elo", [80.0, -150.0])
-def test_odds_in_all_games_are_an_advantage_of_white(model, elo):
+def test_odds_in_all_games_are_an_advantage_of_white(model, more, elo):
     """Of so many points as are that many Elo points in what is shown."""
-    common = {"model": model, "beta": BETA}
+    common = {"model": model, "beta": BETA, **more}
     _, given = fit_rows(at_odds(PLAIN, [elo] * len(PLAIN)), **common)
     _, white = fit_rows(PLAIN, white_advantage=elo * given.elo_unit, **common)
     assert white.elo_unit == given.elo_unit
