@@ -125,8 +125,9 @@ def run_chains(
             elif not isinstance(outcome, Exception):
                 yield outcome
             else:
-                lost_here = isinstance(outcome, WorkerLost) and not callable(jobs)
-                error = _with_advice(outcome) if lost_here else outcome
+                error: Exception = outcome
+                if isinstance(outcome, WorkerLost) and not callable(jobs):
+                    error = _with_advice(outcome)
                 if on_lost is None:
                     raise error
                 on_lost(item, error)
