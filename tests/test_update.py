@@ -117,6 +117,22 @@ def test_settings_on_top_are_those_of_the_new_run(tmp_path: Path, old: Path, new
     assert_same(run, fit(read_games(old, new), configure(overrides=overrides)))
 
 
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("posterior", ["factorised", "joint"])
+def test_careers_and_margins_that_move_are_updated_too(
+    model: str, posterior: str, old: Path, new: Path
+) -> None:
+    """The new games change the levels of years, and so the margins of old ones."""
+    moving = "growth=200", "prior_mean_drift=20", "draw_margin_drift=0.2", "draw_margin_strength=0.3"
+    given = [f"model.name={model}", "solver.tol=1e-7", f"solver.posterior={posterior}"]
+    resolved = configure(overrides=[*given, *(f"model.{one}" for one in moving)])
+    updated, fresh = update(fit(read_games(old), resolved), new), fit(read_games(old, new), resolved)
+    assert_same(updated, fresh)
+    for curve in ("draws", "newcomers", "career"):
+        found, expected = (getattr(run, curve)().to_numpy() for run in (updated, fresh))
+        assert found == pytest.approx(expected, **SAME)
+
+
 @pytest.mark.parametrize(
     "override",
     [
