@@ -1,6 +1,9 @@
 """How the command leaves the process."""
 
+import atexit
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -8,21 +11,24 @@ from ttt_cli import __main__
 from ttt_cli.cli import main
 
 
-@pytest.mark.parametrize("code", [129, 130, 143])
-def test_after_a_signal_nothing_is_taken_down_that_a_thread_may_use(code, monkeypatch):
-    """Compiled code that still runs while Python and its libraries are taken down ends in a segmentation fault."""
-    left = []
+@pytest.mark.parametrize(("code", "ends"), [(0, 1), (2, 1), (4, 1), (141, 1), (129, 0), (130, 0), (143, 0)])
+def test_it_leaves_at_once_with_its_code(
+    code: int, ends: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What others left to be done at the end is done, but not after a signal: compiled code that still runs in a
+    thread while Python and its libraries are taken down ends in a segmentation fault."""
+    done: list[object] = []
     monkeypatch.setattr(main, "run", lambda: code)
-    monkeypatch.setattr(os, "_exit", left.append)
-    with pytest.raises(SystemExit):
-        __main__.main()
-    assert left == [code]
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: done.append("ends"))
+    monkeypatch.setattr(os, "_exit", done.append)
+    __main__.main()
+    assert done == [*["ends"] * ends, code]
 
 
-@pytest.mark.parametrize("code", [0, 2, 4, 141])
-def test_otherwise_python_ends_as_it_does(code, monkeypatch):
-    monkeypatch.setattr(main, "run", lambda: code)
-    monkeypatch.setattr(os, "_exit", None)
-    with pytest.raises(SystemExit) as caught:
-        __main__.main()
-    assert caught.value.code == code
+def test_nothing_that_was_written_is_lost() -> None:
+    """Neither by it nor by what is done at the end."""
+    script = "import atexit; from ttt_cli.__main__ import main; atexit.register(print, 'end'); main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[1:] == ["end"]

@@ -1,5 +1,7 @@
 """Kernels compiled beforehand: which, when, and what a default fit calls."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,3 +73,20 @@ def test_what_is_compiled_for_a_default_fit_is_what_it_calls(monkeypatch: pytest
     fit(str(ROOT / "sample_pgn" / "classics.pgn"), threads=2)
     wanted = {(module, name) for chain in warm.DEFAULT for module, names in chain.items() for name in names}
     assert called == wanted
+
+
+@pytest.mark.slow
+def test_all_that_is_kept_is_loaded_and_not_compiled_again() -> None:
+    """In a process of its own, into which numba loads nothing of what it compiles by."""
+    warm.warm(warm.every_kernel(), SILENT)
+    script = """
+from ttt_cli.progress import listening
+from ttt_cli.warm import _kernels, every_kernel
+with listening(print):
+    for chain in every_kernel():
+        for module in chain:
+            for kernel in _kernels(module).values():
+                kernel.compile()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == ""

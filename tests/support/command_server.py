@@ -6,6 +6,7 @@ streams over and ends with the command's exit code. All modules are loaded befor
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -21,7 +22,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import walk_packages
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, NoReturn, Self
 
 LIBRARIES: Final = (
     "altair", "duckdb", "numba", "numpy", "pandas", "pydantic", "rich.console", "rich.table", "ruamel.yaml",
@@ -103,7 +104,7 @@ def _answer(line: socket.socket) -> None:
     child = os.fork()
     if child == 0:
         line.close()
-        os._exit(_run(*json.loads(request), streams=streams))
+        _run(*json.loads(request), streams=streams)
     for stream in streams:
         os.close(stream)
     _, status = os.waitpid(child, 0)
@@ -113,8 +114,8 @@ def _answer(line: socket.socket) -> None:
     os._exit(0)
 
 
-def _run(args: list[str], folder: str, environment: dict[str, str], *, streams: list[int]) -> int:
-    """Become the command: its streams, folder, environment and arguments. Gives the exit code."""
+def _run(args: list[str], folder: str, environment: dict[str, str], *, streams: list[int]) -> NoReturn:
+    """Become the command: its streams, folder, environment and arguments."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -124,20 +125,15 @@ def _run(args: list[str], folder: str, environment: dict[str, str], *, streams: 
     sys.stdin, sys.stdout, sys.stderr = _text(0, "r"), _text(1, "w"), _text(2, "w")
     vars(sys).update(__stdin__=sys.stdin, __stdout__=sys.stdout, __stderr__=sys.stderr)
     sys.argv = ["ttt", *args]
-    code = 0
+    atexit._clear()  # of the server
     try:
         from ttt_cli.__main__ import main
 
         main()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()
-        code = 1
-    with suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return code
+    finally:
+        os._exit(1)
 
 
 def _text(number: int, mode: Literal["r", "w"]) -> TextIOWrapper:

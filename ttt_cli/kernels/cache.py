@@ -22,6 +22,7 @@ from numba.core.caching import (
     IndexDataCacheFile,
     UserProvidedCacheLocator,
 )
+from numba.core.runtime.nrt import rtsys
 
 _HERE = Path(__file__).parent
 _SHARED: Final = "TTT_KERNELS"  # in the environment of processes that share a fresh folder
@@ -168,6 +169,12 @@ class _KernelCache(FunctionCache):
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What is kept of a function; numba would load all that it compiles by first, which takes as long as it all."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function where there is room for it."""
