@@ -71,6 +71,11 @@ SHAPES = {
         "date,team1,team2,score1,score2\n1999-01-02,A,B,101,99\n1999-01-03,B,A,87,92\n",
         ("1999-01-02 A-B 1-0", "1999-01-03 B-A 0-1"),
     ),
+    "goals as one text": (
+        CSV,
+        "date,home,away,result\n1999-01-02,A,B,3:1\n1999-01-03,B,A,0:0\n1999-01-04,B,A,1:4\n",
+        ("1999-01-02 A-B 1-0", "1999-01-04 B-A 0-1"),
+    ),
     "dates of a server": (
         "games.pgn",
         '[White "A"]\n[Black "B"]\n[Result "1-0"]\n[UTCDate "2017.03.31"]\n\n1. e4 1-0\n\n'

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ttt_cli.config.schema import Period
 
-ResultKind = Literal["text", "scores", "goals", "winners"]  # how results are written
+ResultKind = Literal["text", "scores", "goals", "sport", "winners"]  # how results are written
 
 # Why a record is not used, in the order in which the first that applies is counted.
 BAD_ROW: Final = "bad row"

@@ -181,13 +181,11 @@ def test_any_column_gets_outcomes_or_reasons(values: list[str]) -> None:
     assert all(outcome in (LOSS, DRAW, WIN) or outcome in reasons for outcome in read.values())
 
 
-def test_scores_that_add_up_to_neither_are_goals() -> None:
-    played = {("3", "1"): 1, ("0", "0"): 1, ("1", "2"): 2, ("1", "0"): 1, ("2", "0"): 1}
-    assert parse_results(played, "scores") == {
-        ("3", "1"): 2, ("0", "0"): 1, ("1", "2"): 0, ("1", "0"): 2, ("2", "0"): 2,
+def test_pairs_of_other_sports_are_goals() -> None:
+    played = {"3-1": 1, "0-0": 1, "1 : 2": 2, "1-0": 1, "H": 1, "D": 1, "walkover": 1, "": 1}
+    assert parse_results(played, "sport") == {
+        "3-1": 2, "0-0": 1, "1 : 2": 0, "1-0": 2, "H": 2, "D": 1, "walkover": "forfeit", "": "no result",
     }  # fmt: skip
-    few = {("3", "1"): 1, ("1", "0"): 2, ("0", "1"): 2}
-    assert parse_results(few, "scores")["3", "1"] == "unknown result"
 
 
 def test_winners_have_won_unless_nothing_was_played() -> None:

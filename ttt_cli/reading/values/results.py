@@ -49,12 +49,12 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
     """Outcomes for White of the distinct values of a column, given how often each occurs.
 
     `text`: values like `1-0`, `½-½`, `1:0`, White's score alone, words or signs. `scores`: pairs (White's,
-    Black's) that add up to 1 or to 2, whichever convention explains more; where neither explains most of them they are
-    as `goals`: pairs whose larger wins. `winners`: White won, unless the text says that nothing was played.
+    Black's) that add up to 1 or to 2, whichever convention explains more. `goals`: pairs whose larger wins; `sport`:
+    texts, pairs in which are goals. `winners`: White won, unless the text says that nothing was played.
     A value that means no outcome gets the reason: `no result`, `forfeit` or `unknown result`.
     """
-    if kind == "text":
-        return _texts(counts)
+    if kind in ("text", "sport"):
+        return _texts(counts, goals=kind == "sport")
     if kind == "winners":
         return {value: _won(text_of(value).casefold()) for value in counts}
     outcomes: dict[Raw, Outcome] = {}
@@ -66,7 +66,7 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
         else:
             parts = value if isinstance(value, tuple) else ()
             outcomes[value] = _no_pair([_spelled(text_of(part)) for part in parts])
-    chosen = _compare if kind == "goals" else _convention(pairs, counts, among_goals=True)
+    chosen = _compare if kind == "goals" else _convention(pairs, counts)
     return outcomes | {value: chosen(pair) for value, pair in pairs.items()}
 
 
@@ -114,7 +114,7 @@ def match_result(result: Raw, score: object, games: object) -> Raw | str:
     return "-".join(match_scores(score, games)) if text_of(score).strip() else ""
 
 
-def _texts(counts: Mapping[Raw, int]) -> dict[Raw, Outcome]:
+def _texts(counts: Mapping[Raw, int], *, goals: bool = False) -> dict[Raw, Outcome]:
     outcomes: dict[Raw, Outcome] = {}
     pairs: dict[Raw, _Pair] = {}
     numbers: dict[Raw, float] = {}
@@ -124,7 +124,7 @@ def _texts(counts: Mapping[Raw, int]) -> dict[Raw, Outcome]:
         text = _spelled(written)
         if text in _SIGNS:
             signs[value] = text
-        elif text in _WORDS:
+        elif text in _WORDS and not (goals and _pair(text)):
             outcomes[value] = _WORDS[text]
         elif _FORFEIT.search(written.casefold()):
             outcomes[value] = FORFEIT
@@ -136,7 +136,7 @@ def _texts(counts: Mapping[Raw, int]) -> dict[Raw, Outcome]:
             outcomes[value] = UNKNOWN_RESULT
     outcomes |= _signed(signs, alone=not (numbers or pairs))
     outcomes |= _single(numbers, counts)
-    chosen = _convention(pairs, counts)
+    chosen = _compare if goals else _convention(pairs, counts)
     return outcomes | {value: chosen(pair) for value, pair in pairs.items()}
 
 
@@ -172,15 +172,11 @@ def _no_pair(texts: Iterable[str]) -> Outcome:
     return NO_RESULT if "" in texts else UNKNOWN_RESULT
 
 
-def _convention(
-    pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int], *, among_goals: bool = False
-) -> Callable[[_Pair], Outcome]:
-    """The convention, adding up to 1 or to 2, that explains more of the pairs; `among_goals`, if it explains most."""
+def _convention(pairs: Mapping[Raw, _Pair], counts: Mapping[Raw, int]) -> Callable[[_Pair], Outcome]:
+    """The convention, adding up to 1 or to 2, that explains more of the pairs."""
     halves, doubled = (
         sum(counts[value] for value, pair in pairs.items() if pair in table) for table in (_HALVES, _DOUBLED)
     )
-    if among_goals and 2 * max(halves, doubled) < sum(counts[value] for value in pairs):
-        return _compare
     table = _DOUBLED if doubled > halves else _HALVES
     return lambda pair: FORFEIT if pair == _LOST_BY_BOTH else table.get(pair, UNKNOWN_RESULT)
 

@@ -14,6 +14,10 @@ def layout(*rows: str, **config: object) -> Layout:
     return find_layout([row.split(",") for row in rows], DataConfig(**config), "games.csv")  # type: ignore[arg-type]
 
 
+def of_sport(*columns: object, **named: object) -> Layout:
+    return Layout(*columns, chess=False, **named)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
@@ -26,30 +30,30 @@ def layout(*rows: str, **config: object) -> Layout:
         ("year,month,day,player1,player2,score1,score2", Layout(7, True, (0, 1, 2), 3, 4, (5, 6), "scores")),
         ("month,year,white,black,score", Layout(5, True, (1, 0), 2, 3, (4,), "text")),
         ("month,white,black,score", Layout(4, True, (0,), 1, 2, (3,), "text", unit="month")),
-        ("Week,home,away,HG,AG", Layout(5, True, (0,), 1, 2, (3, 4), "goals", unit="week")),
+        ("Week,home,away,HG,AG", of_sport(5, True, (0,), 1, 2, (3, 4), "goals", unit="week")),
         (
             "tourney_date,winner_name,loser_name",
-            Layout(3, True, (0,), 1, 2, (-1,), "text", constants=("1-0",)),
+            of_sport(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",)),
         ),
-        ("date,winner,loser", Layout(3, True, (0,), 1, 2, (-1,), "text", constants=("1-0",))),
-        ("loser,winner,date,score", Layout(4, True, (2,), 1, 0, (3,), "winners")),
+        ("date,winner,loser", of_sport(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
+        ("loser,winner,date,score", of_sport(4, True, (2,), 1, 0, (3,), "winners")),
         (
             "Season,DayNum,WTeamID,WScore,LTeamID,LScore",
-            Layout(6, True, (0,), 2, 4, (-1,), "text", constants=("1-0",)),
+            of_sport(6, True, (0,), 2, 4, (-1,), "sport", constants=("1-0",)),
         ),
         (
             "tourney_date,winner_id,winner_name,loser_id,loser_name,score",
-            Layout(6, True, (0,), 2, 4, (5,), "winners", further={"white_id": 1, "black_id": 3}),
+            of_sport(6, True, (0,), 2, 4, (5,), "winners", further={"white_id": 1, "black_id": 3}),
         ),
-        ("date,winner_id,loser_id", Layout(3, True, (0,), 1, 2, (-1,), "text", constants=("1-0",))),
-        ("date,winner,loser,result", Layout(4, True, (0,), 1, 2, (3,), "text")),
+        ("date,winner_id,loser_id", of_sport(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
+        ("date,winner,loser,result", of_sport(4, True, (0,), 1, 2, (3,), "sport")),
         ("date,white,black,winner", Layout(4, True, (0,), 1, 2, (3,), "text")),
         (
             "Div,Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR",
-            Layout(7, True, (1,), 2, 3, (6,), "text", further={"event": 0}),
+            of_sport(7, True, (1,), 2, 3, (6,), "sport", further={"event": 0}),
         ),
         ("year,date,white,black,result", Layout(5, True, (1,), 2, 3, (4,), "text")),
-        ("date,home_team,away_team,home_score,away_score", Layout(5, True, (0,), 1, 2, (3, 4), "goals")),
+        ("date,home_team,away_team,home_score,away_score", of_sport(5, True, (0,), 1, 2, (3, 4), "goals")),
         ("date,white,black,white_score,black_score", Layout(5, True, (0,), 1, 2, (3, 4), "scores")),
         ("date,white,black,white_score", Layout(4, True, (0,), 1, 2, (3,), "text")),
         ("date,white_score,black_score,white,black,result", Layout(6, True, (0,), 3, 4, (5,), "text")),
@@ -143,17 +147,17 @@ def test_a_table_with_names_for_sure() -> None:
 
 
 def test_a_list_of_columns_may_name_the_winner() -> None:
-    assert layout("1858,A,B", columns=["date", "winner", "loser"]) == Layout(
-        3, False, (0,), 1, 2, (-1,), "text", constants=("1-0",)
+    assert layout("1858,A,B", columns=["date", "winner", "loser"]) == of_sport(
+        3, False, (0,), 1, 2, (-1,), "sport", constants=("1-0",)
     )
 
 
 def test_constant_columns() -> None:
     found = layout("Year,Home,Away", constant={"result": "1-0", "weight": 2})
-    assert found == Layout(3, True, (0,), 1, 2, (-1,), "text", -2, constants=("1-0", "2"))
+    assert found == of_sport(3, True, (0,), 1, 2, (-1,), "sport", -2, constants=("1-0", "2"))
     assert found.used == (0, 1, 2)
     winners = layout("date,winner,loser", constant={"result": "0-1"})
-    assert (winners.result, winners.kind) == ((-1,), "text")
+    assert (winners.result, winners.kind) == ((-1,), "sport")
     with pytest.raises(ConfigError, match=r"data\.constant: unknown column name 'rsult'") as error:
         layout("Year,Home,Away", constant={"rsult": "1-0"})
     assert error.value.hint == "did you mean 'result'?"

@@ -27,6 +27,11 @@ _RESULTS: Final[tuple[tuple[tuple[str, ...], ResultKind], ...]] = (
     (("white_goals", "black_goals"), "goals"),
     (("white_score",), "text"),
 )
+_KIND_IN_SPORT: Final[Mapping[ResultKind, ResultKind]] = {
+    "text": "sport",
+    "scores": "goals",
+    "goals": "goals",
+}
 _SPORT: Final = re.compile("home|away|visitor|team|winn|los[ei]")
 _HINT: Final = (
     "name the columns in order: -s 'data.columns=[date, white, black, result]' (with -s data.header=true "
@@ -106,10 +111,10 @@ def find_layout(
     walkovers = winners and columns["result"] >= 0 and words[columns["result"]] in SYNONYMS["score"]
     width = len(first) if header else _usual_width(sample)
     layout = _complete(columns, first, width, data.period, header=header, name=name)
-    kind = "winners" if walkovers else layout.kind
     sport = any(
         _SPORT.search(words[index]) for index in (layout.white, layout.black) if 0 <= index < len(words)
     )
+    kind = "winners" if walkovers else _KIND_IN_SPORT[layout.kind] if sport else layout.kind
     return replace(layout, kind=kind, constants=constants, chess=not sport)
 
 
