@@ -173,8 +173,8 @@ def test_what_is_not_there_is_said():
     assert "solver.posterior=joint" in str(caught.value.hint)
 
 
-def stored(place: Path) -> Path:
-    timeline, fit = fit_rows(ROWS, "ttt", JOINT, **PLAY)
+def stored(place: Path, **more: float) -> Path:
+    timeline, fit = fit_rows(ROWS, "ttt", JOINT, **PLAY, **more)
     write_run(place, make_games(ROWS), timeline, fit, CONFIG)
     return place
 
@@ -199,10 +199,12 @@ def test_a_stored_run_keeps_it_and_one_from_before_opens(tmp_path):
         "UPDATE links SET q11 = 'nan'", "UPDATE links SET q11 = NULL", "UPDATE steps SET variance = -1",
         "INSERT INTO steps VALUES (1, NULL, NULL)", "UPDATE steps SET variance = NULL",
         "UPDATE links SET q11 = -1e9", "UPDATE steps SET variance = 0",
+        'UPDATE newcomers SET "year" = "year" + 1', 'DELETE FROM newcomers WHERE "year" = 1890',
+        """UPDATE meta SET value = replace(value, '"prior_mean_drift":40.0', '"prior_mean_drift":[]')""",
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(tmp_path, evil):
-    place = stored(tmp_path / "x.ttt")
+    place = stored(tmp_path / "x.ttt", growth=100.0, prior_mean_drift=40.0)
     with duckdb.connect(str(place)) as database:
         database.execute(evil)
     with pytest.raises(RunError, match="cannot be"):

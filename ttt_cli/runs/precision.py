@@ -163,7 +163,7 @@ def _of_margins(links: dict[str, Any], nodes: int, positive: Array) -> Entries:
 def _newcomers(run: Run, debut: Mask, period: Places, step: Array) -> tuple[Array, Entries]:
     """The variances of the steps of newcomers' mean, (years,), and what ties it to first nodes; nothing if it is still.
 
-    Raises ValueError where a newcomer has no year.
+    Raises ValueError where a newcomer has no year, or no variance around its mean.
     """
     years = np.array([year for year, *_ in by_year(run, "newcomers")], np.int64)
     if not len(years):
@@ -171,8 +171,8 @@ def _newcomers(run: Run, debut: Mask, period: Places, step: Array) -> tuple[Arra
     drift, kind = run.meta.params.get("prior_mean_drift"), cast("Period", run.meta.period)
     first = np.flatnonzero(debut)
     of = np.array([calendar_year(number, kind) for number in period[first].tolist()], np.int64)
-    if not isinstance(drift, float) or not np.isin(of, years).all():
-        raise ValueError("newcomers without a mean")
+    if not (isinstance(drift, float) and np.isin(of, years).all() and (step[first] > 0.0).all()):
+        raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))
     mean, weight = len(step) + np.searchsorted(years, of), 1.0 / step[first]
     return np.where(variance > STIFF, variance, 0.0), _joined((mean, mean, weight), (first, mean, -weight))
