@@ -19,7 +19,7 @@ from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.signals import exit_code, unwinding
 from ttt_cli.cli.terminal.streams import UNWRITABLE, flush_output, give_up, prepare_home, prepare_streams
-from ttt_cli.errors import ConfigError, OutputError, TttError, nearest
+from ttt_cli.errors import ConfigError, LookupFailed, OutputError, TttError, nearest
 from ttt_cli.progress import listening
 
 COMMANDS: Final = {
@@ -122,7 +122,7 @@ def group() -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
-    voice.level, voice.run, voice.safe_csv = NORMAL, "", False
+    voice.level, voice.run, voice.asked, voice.safe_csv = NORMAL, "", "", False
     prepare_streams()
     prepare_home()
     if VARIABLE in os.environ:
@@ -160,7 +160,8 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             return OutputError.exit_code
         case TttError():
             report_run()
-            _report(str(error) if error.where else f"ttt: {error}", error.hint)
+            asked = voice.asked if isinstance(error, LookupFailed) else ""
+            _report(str(error) if error.where else f"{asked or 'ttt'}: {error}", error.hint)
             return error.exit_code
     return _report_unexpected(error)
 

@@ -233,6 +233,7 @@ def asked_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = F
     from ttt_cli.runs.run import open_run
 
     run = open_run(path, scale)
+    voice.asked = run.name
     if path is None:
         meta = run.meta
         voice.run = f"{run.name}: {meta.games:,} games {meta.first}-{meta.last}"

@@ -23,10 +23,13 @@ QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 
 class _Voice:
-    """How much is said, set once per command by -q and -v; `run`: what answers, if neither named nor reported yet."""
+    """How much is said, set once per command by -q and -v.
+
+    `run`: what answers, if neither named nor reported yet; `asked`: its name, for errors.
+    """
 
     level = NORMAL
-    run = ""
+    run = asked = ""
     safe_csv = False  # texts that look like formulas are marked
 
 
