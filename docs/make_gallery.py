@@ -40,6 +40,7 @@ def main() -> None:
             "evidence": ("--kind", "evidence", "-r", ttt_run),
             "top": ("--kind", "top", "-r", ttt_run),
             "leaders": ("--kind", "leaders", "-r", ttt_run),
+            "dominance": ("--by", "dominance", "Morphy", "Steinitz", *PLAYERS[3:5], "-r", ttt_run),
             "difference": ("--kind", "difference", "Emanuel Lasker", "Capablanca", "-r", ttt_run),
             "skills-ttt": (*PLAYERS, "-r", ttt_run),
             "skills-ttt-d": (*PLAYERS, "-r", ttt_d_run),

@@ -42,12 +42,12 @@ def drawn(tmp_path: Path, places: Sequence[tuple[float, float]]) -> dict[str, An
 
 
 def test_tiles_are_as_wide_as_their_steps(tmp_path: Path) -> None:
-    layer = drawn(tmp_path, [(beta, tau) for beta in (100.0, 200.0, 500.0) for tau in (10.0, 50.0, 200.0)])
+    layer = drawn(tmp_path, [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)])
     assert layer["mark"]["type"] == "rect"
     tiles = {(one["beta"], one["tau"]): one for one in layer["values"]}
     assert len(tiles) == 9
-    assert (tiles[200.0, 50.0]["left"], tiles[200.0, 50.0]["right"]) == (150.0, 350.0)
-    low, high = tiles[200.0, 50.0]["low"], tiles[200.0, 50.0]["high"]  # a wide axis is logarithmic
+    assert (tiles[300.0, 50.0]["left"], tiles[300.0, 50.0]["right"]) == (200.0, 450.0)
+    low, high = tiles[300.0, 50.0]["low"], tiles[300.0, 50.0]["high"]  # steps by ratios: logarithmic
     assert (low, high) == pytest.approx((math.sqrt(500.0), 100.0))
     assert layer["encoding"]["y"]["scale"]["type"] == "log"
 

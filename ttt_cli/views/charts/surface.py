@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 _HEIGHT: Final = 420
-_WIDE: Final = 10.0  # the factor from which on an axis is logarithmic
 _LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
 
 
@@ -58,7 +57,7 @@ def _layers(surface: Surface) -> list[alt.Chart]:
     drops, best = surface.drops(), surface.best
     found = {place: value for place, value in surface.values.items() if math.isfinite(value)}
     is_full = len(found) == math.prod(map(len, surface.ticks))
-    logs = [_is_wide(ticks) for ticks in surface.ticks]
+    logs = [_is_geometric(ticks) for ticks in surface.ticks]
     sides = [edges(ticks, log=log) for ticks, log in zip(surface.ticks, logs, strict=True)]
     records: list[dict[str, Any]] = [
         {
@@ -112,9 +111,12 @@ def _layers(surface: Surface) -> list[alt.Chart]:
     return [marks, dot]
 
 
-def _is_wide(ticks: Sequence[float]) -> bool:
-    """Whether an axis is logarithmic: of values above 0 that differ by a factor of ten or more."""
-    return ticks[0] > 0.0 and ticks[-1] >= _WIDE * ticks[0]
+def _is_geometric(ticks: Sequence[float]) -> bool:
+    """Whether steps are more alike by their ratios than by their differences: such an axis is logarithmic."""
+    if ticks[0] <= 0.0 or len(ticks) < 3:
+        return False
+    steps, ratios = [b - a for a, b in pairwise(ticks)], [math.log(b / a) for a, b in pairwise(ticks)]
+    return max(ratios) / min(ratios) < max(steps) / min(steps)
 
 
 def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, float]]:

@@ -8,8 +8,8 @@ from typing import Final
 from ttt_cli.views.report.site.markup import points, text
 
 _WIDTH: Final = 720
-_HEIGHT: Final = 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48, 12, 20, 26
+_HEIGHT: Final = 270
+_LEFT, _RIGHT, _TOP, _BOTTOM = 48, 12, 34, 26
 
 
 def career(
@@ -63,7 +63,7 @@ def career(
     return (
         f'<div class="chart career"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img aria-label="{label}">'
         f"<path class=grid d='{lines}'/><g class=skills>{skills}</g><g class=below>{below}</g>"
-        f"<text class=unit x=0 y=11>{text(unit)}</text><path class=band d='{band}z'/>"
+        f"<text class=unit x=0 y=14>{text(unit)}</text><path class=band d='{band}z'/>"
         f"<path class=curve d='{_path(_bends(middle), 'l')}'/>"
         f"{dotted}{dots}</svg></div>"
     )
