@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the help of the commands."""
+"""Write docs/cli.md and the man pages (`make_man.py`) from the help of the commands."""
 
 from __future__ import annotations
 
@@ -76,4 +76,7 @@ def _section(path: str, text: str, level: int) -> str:
 
 
 if __name__ == "__main__":
+    from make_man import write
+
     PAGE.write_text(page(), encoding="utf-8")
+    write()

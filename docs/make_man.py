@@ -1,4 +1,7 @@
-"""Write the man pages in docs/man from the help and the examples of the commands; the wheel installs them."""
+"""The man pages in docs/man, from the help and the examples of the commands; the wheel installs them.
+
+`make_cli.py` writes them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,15 @@ from ttt_cli.cli.main import COMMANDS, group
 
 Entry = tuple[str, str]  # a term and what it is
 FOLDER = Path(__file__).with_name("man")
+
+
+def write() -> None:
+    """Put them where they belong, and take away those of commands that are gone."""
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.1"):
+        old.unlink()
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 def pages() -> dict[str, str]:
@@ -77,11 +89,3 @@ def _text(text: str) -> str:
     escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
     marked = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", escaped)
     return rf"\&{marked}" if marked.startswith((".", "\\(aq")) else marked
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for old in FOLDER.glob("*.1"):
-        old.unlink()
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from ttt_cli.cli.main import COMMANDS
 
 def test_the_pages_are_current() -> None:
     there = {file.name: file.read_text(encoding="utf-8") for file in make_man.FOLDER.glob("*")}
-    assert there == make_man.pages(), "run docs/make_man.py"
+    assert there == make_man.pages(), "run: python docs/make_cli.py"
     assert {f"ttt-{name}.1" for name in COMMANDS} | {"ttt.1"} <= there.keys()
 
 
