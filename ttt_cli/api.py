@@ -222,7 +222,7 @@ def _infer(
         on_sweep = _Sweeps(bar, solver.tol)
         notes = partial(level_notes, games, timeline)
         model = resolved.model
-        with fit_place(solver, timeline, model.NAME, fits_apart=model.TRAITS.fits_apart) as place:
+        with fit_place(solver, timeline, model.NAME, quantities=model.TRAITS.quantities) as place:
             given: Given = {"on_sweep": on_sweep, "start": start, "notes": notes, "place": place}
             return registry.fit(model, timeline, resolved.params, solver, **given)
 

@@ -11,6 +11,7 @@ from ttt_cli.inference.ep.apart.cutting import Cutter, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SlicedInference
 from ttt_cli.inference.ep.warm_start import believed
+from ttt_cli.systems import ttt_d
 from ttt_cli.timeline import build_timeline
 
 
@@ -38,22 +39,21 @@ class Serial:
         return [getattr(one, name)(*arguments) for one, arguments in zip(self.held, each, strict=True)]
 
 
-def play_of(timeline, params):
-    """What `params` of TTT say of games."""
+def asked_of(timeline, params):
+    """What parameters of TTT or TTT-D say: the priors of quantities, and of games."""
+    if isinstance(params, ttt_d.Params):
+        resolved = params.resolved()
+        return ttt_d._priors(timeline, resolved), ttt_d._play(resolved, params.white_advantage)
     margin = resolve_margin(params, timeline)
-    return Play(2.0 * params.beta**2, margin, params.white_advantage, normal_unit(params.beta, margin))
-
-
-def cutter_of(timeline, params, cuts, start=None):
-    """Cuts at these periods."""
-    prior = params.skill_prior(timeline)
-    guess = None if start is None else believed(start, "skill", prior, timeline.previous < 0)
-    colours = params.white_advantage != 0.0
-    return Cutter(timeline, np.array(cuts), prior, colours=colours, guess=guess)
+    play = Play(2.0 * params.beta**2, margin, params.white_advantage, normal_unit(params.beta, margin))
+    return {"skill": params.skill_prior(timeline)}, play
 
 
 def sliced(timeline, params, cuts, start=None):
-    """The inference of TTT over slices cut at these periods."""
-    cutter = cutter_of(timeline, params, cuts, start)
-    holder = Serial([HeldSlice(piece, play_of(timeline, params)) for piece in cutter])
+    """The inference over slices cut at these periods."""
+    priors, play = asked_of(timeline, params)
+    first = timeline.previous < 0
+    guess = start and np.stack([believed(start, name, prior, first) for name, prior in priors.items()])
+    cutter = Cutter(timeline, np.array(cuts), [*priors.values()], colours=play.advantage != 0.0, guess=guess)
+    holder = Serial([HeldSlice(piece, play) for piece in cutter])
     return SlicedInference(holder, cutter.borders, cutter.widest)

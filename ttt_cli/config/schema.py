@@ -142,8 +142,8 @@ class SolverConfig(Section):
     )
     memory: Annotated[str, AfterValidator(check_size)] | None = Field(
         default=None,
-        description="most memory of a fit of ttt, as 4GB, within which slices of its timeline lie in files; null: "
-        "any. A run does not keep it",
+        description="most memory of a fit of ttt or ttt-d, as 4GB, within which slices of its timeline lie in files; "
+        "null: any. A run does not keep it",
     )
     scratch: str | None = Field(
         default=None,

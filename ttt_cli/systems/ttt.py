@@ -30,7 +30,7 @@ NAME: Final = "ttt"
 TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
-    fits_apart=True,
+    quantities=1,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **COMMON_MARGIN, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
     rough_gradient=lambda params: params.draws_move,
 )
@@ -54,7 +54,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
         if place:
             play = Play(2.0 * params.beta**2, margin, advantage, normal_unit(params.beta, margin))
-            found = fit_apart(timeline, params.skill_prior(timeline), play, place, solver, given, warm)
+            priors = {"skill": params.skill_prior(timeline)}
+            found = fit_apart(timeline, priors, play, place, solver, given, warm)
         else:
             inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
             found = infer(inference, solver, given, warm)

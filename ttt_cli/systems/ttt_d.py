@@ -16,13 +16,15 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
+from ttt_cli.inference.ep.apart.cutting import Play
+from ttt_cli.inference.ep.apart.fit import fit_apart, refuse_unfit
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.posterior import at_fit, infer
 from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
 from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams, alias
-from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.inference.traits import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
 from ttt_cli.kernels.ep.structures import Rule
@@ -32,6 +34,7 @@ NAME: Final = "ttt-d"
 TRAITS: Final = Traits(
     kind="smoothed",
     has_evidence=True,
+    quantities=2,
     tunable={**PLAY, "tau": DRIFT, **CAREER, **OWN_MARGINS, **MOVING_MARGINS, "prior_mean_drift": DRIFT},
     rough_gradient=lambda params: params.draws_move,
 )
@@ -84,13 +87,21 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
     """
-    params = params.resolved()
+    params, place = params.resolved(), given.get("place")
+    if place:
+        refuse_unfit(params, solver)
     merged = merge_games(timeline, colours=params.white_advantage != 0.0)
     before_games, _ = _without_games(timeline, params, merged, NOTHING_TOL, solver.threads).log_evidence()
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:
-        inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
-        found = infer(inference, solver, given, warm, least_rate=LEAST_RATE, settling=SETTLING)
+        if place:
+            priors, play = _priors(timeline, params), _play(params, advantage)
+            found = fit_apart(
+                timeline, priors, play, place, solver, given, warm, least_rate=LEAST_RATE, settling=SETTLING
+            )
+        else:
+            inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
+            found = infer(inference, solver, given, warm, least_rate=LEAST_RATE, settling=SETTLING)
         return Fit(
             model=NAME,
             kind=TRAITS.kind,
@@ -139,12 +150,20 @@ def _inference(
     start: Fit | None = None,
     threads: int | None = None,
 ) -> Inference:
-    priors = {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
+    priors = _priors(timeline, params)
     margin, handicap = priors["draw_margin"].origin, _elo_unit(params) * merged.handicap
     moves = params.draw_margin_drift, params.draw_margin_strength
     moving = MovingMargins(timeline, merged, margin, *moves, newcomers=True, start=start)
     rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, handicap)
     return Inference(timeline, merged, priors, rule, moving, start, threads)
+
+
+def _priors(timeline: Timeline, params: Params) -> dict[str, Prior]:
+    return {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
+
+
+def _play(params: Params, advantage: float) -> Play:
+    return Play(2.0 * params.beta**2, _margin(params)[0], advantage, _elo_unit(params), own_margins=True)
 
 
 def _without_games(

@@ -48,7 +48,7 @@ def test_an_ended_fit_goes_on(tmp_path, memory):
     with pytest.raises(Ended):
         fitted(tmp_path, timeline, params, end_after=3)
     folder = next(tmp_path.iterdir())
-    assert len(list(folder.glob("sites-*.npy"))) == len(np.load(folder / "cuts.npy")) - 1
+    assert len(list(folder.glob("message-*.npy"))) == len(np.load(folder / "cuts.npy")) - 1
     again, further = fitted(tmp_path, timeline, params, memory)
     assert further[0] < changes[1]
     assert again.mean == pytest.approx(whole.mean, abs=1e-7)
@@ -80,7 +80,7 @@ def test_sites_that_cannot_be_kept_are_an_error(tmp_path, monkeypatch):
     with pytest.raises(Ended):
         fitted(tmp_path, timeline, ttt.Params(), end_after=1)
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(SetupError, match=r"sites-0\.npy cannot be written: No space left on device"):
+    with pytest.raises(SetupError, match=r"message-0\.npy cannot be written: No space left on device"):
         fitted(tmp_path, timeline, ttt.Params())
     assert not list(tmp_path.rglob("*.part"))
     monkeypatch.undo()

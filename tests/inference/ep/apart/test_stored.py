@@ -14,7 +14,7 @@ from ttt_cli.errors import ConfigError, SetupError
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.apart import stored
 from ttt_cli.inference.ep.apart.stored import Storage
-from ttt_cli.systems import ttt
+from ttt_cli.systems import ttt, ttt_d
 
 TAKEN = 1_000_000  # bytes that the process takes, as these tests have it
 
@@ -25,16 +25,17 @@ def small(monkeypatch):
     monkeypatch.setattr(stored, "resident", lambda: TAKEN)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_slices_in_files_come_to_what_the_whole_comes_to(tmp_path, threads):
-    timeline, params = history(5), ttt.Params(beta=300)
+@pytest.mark.parametrize(("model", "threads"), [(ttt, 1), (ttt, 2), (ttt_d, 2)])
+def test_slices_in_files_come_to_what_the_whole_comes_to(tmp_path, model, threads):
+    timeline, params = history(5), model.Params(beta=300)
     place = Storage(tmp_path, TAKEN + 10_000, threads)
     assert not place.holds(timeline)
     assert len(place.cuts(timeline)) > 3
-    whole, apart = ttt.fit(timeline, params, EXACT), ttt.fit(timeline, params, EXACT, place=place)
+    whole, apart = model.fit(timeline, params, EXACT), model.fit(timeline, params, EXACT, place=place)
     assert apart.status.converged
-    assert apart.mean == pytest.approx(whole.mean, abs=1e-7)
-    assert apart.sd == pytest.approx(whole.sd, abs=1e-7)
+    for name, chain in whole.chains.items():
+        assert apart.chains[name].mean == pytest.approx(chain.mean, abs=1e-7)
+        assert apart.chains[name].sd == pytest.approx(chain.sd, abs=1e-7)
     assert apart.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
     assert not list(tmp_path.iterdir())
 

@@ -1,16 +1,22 @@
 """Sites of slices kept in a folder after every sweep, so that a fit that is ended goes on where it was."""
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from shutil import rmtree
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Places
 from ttt_cli.errors import SetupError
 from ttt_cli.inference.ep.apart.cutting import Play
 from ttt_cli.inference.prior import Prior
+from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.timeline import Timeline
+
+KEPT: Final = ("message", "positivity")  # of `Sites`
 
 
 class Checkpoint:
@@ -19,12 +25,13 @@ class Checkpoint:
     Whoever holds a slice must find the folder under the same name. Raises SetupError when it cannot be made.
     """
 
-    def __init__(self, scratch: Path, timeline: Timeline, prior: Prior, play: Play) -> None:
+    def __init__(self, scratch: Path, timeline: Timeline, priors: Sequence[Prior], play: Play) -> None:
         digest = blake2b(repr(play).encode(), digest_size=8)
-        for column in (
+        columns: list[NDArray[Any]] = [
             timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
-            timeline.weight, timeline.offset, *prior.steps(),
-        ):  # fmt: skip
+            timeline.weight, timeline.offset, *(of for prior in priors for of in prior.steps()),
+        ]  # fmt: skip
+        for column in columns:
             digest.update((column if column.strides[0] else column[:1]).tobytes())
         self.folder = scratch.absolute() / f"ttt-fit-{digest.hexdigest()}"
         try:
@@ -46,17 +53,19 @@ class Checkpoint:
         rmtree(self.folder, ignore_errors=True)
 
 
-def keep_sites(folder: Path, number: int, message: Array) -> None:
-    """Keep the sites of a slice, whole or not at all. Raises SetupError when they cannot be written."""
-    _write(folder / f"sites-{number}.npy", message)
+def keep_sites(folder: Path, number: int, sites: Sites) -> None:
+    """Keep what a slice could begin with again. Raises SetupError when it cannot be written."""
+    for name in KEPT:
+        _write(folder / f"{name}-{number}.npy", getattr(sites, name))
 
 
-def kept_sites(folder: Path, number: int, message: Array) -> bool:
-    """Fill in the sites that are kept of a slice; whether there are any."""
-    place = folder / f"sites-{number}.npy"
-    if not place.exists():
+def kept_sites(folder: Path, number: int, sites: Sites) -> bool:
+    """Fill in what is kept of a slice; whether there is anything."""
+    places = {name: folder / f"{name}-{number}.npy" for name in KEPT}
+    if not all(place.exists() for place in places.values()):
         return False
-    message[:] = np.load(place, mmap_mode="r")
+    for name, place in places.items():
+        getattr(sites, name)[:] = np.load(place)
     return True
 
 

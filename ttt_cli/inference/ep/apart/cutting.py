@@ -1,46 +1,54 @@
 """Cutting a timeline into slices of time, each with nothing but its own nodes and games."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Ids, Places
+from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.inference.ep.apart.borders import Borders
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.prior import Prior
 from ttt_cli.kernels.ep.structures import Chains, Games
 from ttt_cli.timeline import Timeline
 
-ELSEWHERE: Final = -2  # a neighbour in another slice
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class Play:
-    """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point."""
+    """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point.
+
+    With `own_margins` players have draw margins, counted from `margin`.
+    """
 
     noise: float
     margin: float
     advantage: float
     unit: float
+    own_margins: bool = False
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A slice of time with its own numbers of nodes, 0 to n - 1.
+    """A slice of time with its own numbers of nodes, 1 to n, and variables: node 0 and all nodes of every quantity.
+
+    Node 0 stands for all nodes of earlier slices, what comes after the last of a quantity for those of later ones.
 
     | name | shape | unit | |
     |---|---|---|---|
     | number | | | of the slice, in the order of time |
     | games, handicap | | | as `MergedGames` has them |
     | node_start | (periods + 1,) | | where the nodes of each period begin |
-    | previous, following | (n,) | | neighbours in the player's chain, -1 at its ends, `ELSEWHERE` in other slices |
-    | mean, variance | (n,) | points, points^2 | of the step from the node before, as `Chains` have it |
-    | widest | (n,) | points^2 | how uncertain each node is before a game is seen |
-    | segment | (n,) | | the player; those with nodes in other slices come first |
-    | first, last | (segments,) | | nodes of each of these, whose neighbours are elsewhere |
-    | guess | (n, 2) | | what is believed to begin with, as messages; None: nothing |
+    | previous, following | (variables,) | | neighbours in the player's chain, -1 at its ends |
+    | mean, variance | (variables,) | points, points^2 | of the step from the variable before, as `Chains` have it |
+    | widest | (variables,) | points^2 | how uncertain each is before a game is seen |
+    | chain | (variables,) | | the number of the chain; segments, which go on in other slices, come first |
+    | first, last | (segments,) | | variables of each segment whose neighbours are elsewhere |
+    | past, future | (segments,) | | whether there are such neighbours |
+    | guess | (variables, 2) | | what is believed to begin with, as messages; None: nothing |
     """
 
     number: int
@@ -52,24 +60,33 @@ class Piece:
     mean: Array
     variance: Array
     widest: Array
-    segment: Ids
+    chain: Ids
     first: Ids
     last: Ids
+    past: Mask
+    future: Mask
     guess: Array | None = None
 
 
 class Cutter:
     """Makes the pieces of a timeline one after the other, and then knows the `borders` between them.
 
-    `cuts`: the periods at which slices begin, and the end of the last. `guess` (nodes, 2) as a piece has it.
+    `cuts`: the periods at which slices begin, and the end of the last. `priors` are those of the quantities of a node;
+    `guess` (quantities, nodes, 2) is what is believed to begin with, as messages.
     """
 
     def __init__(
-        self, timeline: Timeline, cuts: Places, prior: Prior, *, colours: bool, guess: Array | None = None
+        self,
+        timeline: Timeline,
+        cuts: Places,
+        priors: Sequence[Prior],
+        *,
+        colours: bool,
+        guess: Array | None = None,
     ) -> None:
         self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
-        self._mean, self._variance = prior.steps()
-        self._widest = _before_games(timeline, self._variance)
+        self._mean, self._variance = np.stack([prior.steps() for prior in priors], axis=1)
+        self._widest = np.stack([_before_games(timeline, variance) for variance in self._variance])
         self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
         self._found: list[tuple[Ids, Array, Array]] = []
 
@@ -85,14 +102,17 @@ class Cutter:
 
     def __iter__(self) -> Iterator[Piece]:
         self._found = []
-        latest = np.full(len(self._timeline.players), -1, np.int32)  # the segment of each player
+        quantities = len(self._mean)
+        latest = np.full(
+            (quantities, len(self._timeline.players)), -1, np.int32
+        )  # the segment of each player
         segments = 0
         for number in range(len(self)):
             piece, players = self._piece(number)
-            earlier = piece.previous[piece.first] == ELSEWHERE
-            before = np.where(earlier, latest[players], -1)
-            latest[players] = segments + np.arange(len(players), dtype=np.int32)
-            segments += len(players)
+            before = np.where(piece.past, latest[:, players].ravel(), -1)
+            count = len(piece.first)
+            latest[:, players] = (segments + np.arange(count)).reshape(quantities, -1)
+            segments += count
             self._found.append((before, piece.mean[piece.first], piece.variance[piece.first]))
             yield piece
 
@@ -103,44 +123,64 @@ class Cutter:
         """A piece, and the players of its segments."""
         timeline, begin, end = self._timeline, self._cuts[number], self._cuts[number + 1]
         first, last = (int(timeline.node_start[period]) for period in (begin, end))
-        nodes = slice(first, last)
+        nodes, quantities = slice(first, last), len(self._mean)
         previous, following = timeline.previous[nodes], timeline.next[nodes]
         head, tail = (previous >= 0) & (previous < first), following >= last
-        previous, following = (
-            np.where(away, ELSEWHERE, np.where(links < 0, -1, links - first)).astype(np.int32)
-            for away, links in ((head, previous), (tail, following))
-        )
         players, place = np.unique(timeline.node_player[nodes], return_inverse=True)
         crossing = np.zeros(len(players), np.bool_)
         crossing[place[head | tail]] = True
         order = np.argsort(~crossing, kind="stable")
         rank = np.empty(len(players), np.int32)
         rank[order] = np.arange(len(players), dtype=np.int32)
-        segment = rank[place]
-        segments = int(crossing.sum())
+        segment, segments, stride = rank[place], int(crossing.sum()), 1 + last - first
+        offset = stride * np.arange(quantities)[:, np.newaxis]
 
-        def ends(links: Ids) -> Ids:
-            """The nodes of segments without such a neighbour here."""
-            found = np.flatnonzero(links < 0)
+        def links(inside: Ids, away: Mask, elsewhere: int) -> Ids:
+            """Neighbours by the numbers of variables."""
+            known = np.where(away, elsewhere, inside - first + 1) + offset
+            return _flat(np.where(inside < 0, -1, known).astype(np.int32))
+
+        def ends(crosses: Mask) -> Ids:
+            """The nodes of segments at one of their ends."""
+            found = np.flatnonzero(crosses)
             return found[np.argsort(segment[found])][:segments].astype(np.int32)
 
+        starts, stops = ends((previous < 0) | head), ends((following < 0) | tail)
+        inner = np.arange(quantities)[:, np.newaxis] * (len(players) - segments) + quantities * segments
+        chain = np.where(
+            segment < segments,
+            segment + segments * np.arange(quantities)[:, np.newaxis],
+            segment - segments + inner,
+        )
         merged = merge_games(_between(timeline, begin, end), colours=self._colours)
         piece = Piece(
             number,
-            merged.games,
+            merged.games._replace(
+                first=merged.games.first + np.int32(1), second=merged.games.second + np.int32(1)
+            ),
             merged.handicap,
-            timeline.node_start[begin : end + 1] - first,
-            previous,
-            following,
-            self._mean[nodes].copy(),
-            self._variance[nodes].copy(),
-            self._widest[nodes].copy(),
-            segment,
-            ends(previous),
-            ends(following),
-            None if self._guess is None else self._guess[nodes].copy(),
+            timeline.node_start[begin : end + 1] - first + 1,
+            links(previous, head, 0),
+            links(following, tail, stride),
+            _flat(self._mean[:, nodes]),
+            _flat(self._variance[:, nodes]),
+            _flat(self._widest[:, nodes]),
+            _flat(chain.astype(np.int32)),
+            (starts + 1 + offset).ravel().astype(np.int32),
+            (stops + 1 + offset).ravel().astype(np.int32),
+            np.tile(head[starts], quantities),
+            np.tile(tail[stops], quantities),
+            None if self._guess is None else _flat(self._guess[:, nodes]),
         )
         return piece, players[order][:segments].astype(np.int32)
+
+
+def _flat(values: NDArray[Number]) -> NDArray[Number]:
+    """Values of nodes 1 to n by quantity as those of variables; 0 of node 0."""
+    quantities, nodes, *others = values.shape
+    found = np.zeros((quantities, 1 + nodes, *others), values.dtype)
+    found[:, 1:] = values
+    return found.reshape(-1, *others)
 
 
 def _between(timeline: Timeline, begin: int, end: int) -> Timeline:

@@ -1,8 +1,11 @@
 """A fit over slices of time, from the timeline to what a `Fit` has."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
+
+import numpy as np
 
 from ttt_cli.arrays import Places
 from ttt_cli.config.schema import SolverConfig
@@ -15,7 +18,7 @@ from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.prior import Prior
-from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 from ttt_cli.timeline import Timeline
 
 
@@ -49,36 +52,48 @@ def refuse_unfit(params: Params, solver: SolverConfig) -> None:
 
 def fit_apart(
     timeline: Timeline,
-    prior: Prior,
+    priors: Mapping[str, Prior],
     play: Play,
     place: Place,
     solver: SolverConfig,
     given: Given,
     start: Fit | None,
+    *,
+    least_rate: float = LEAST_RATE,
+    settling: int = 0,
 ) -> Found:
     """The factorised posterior. Of `start`, a fit of the same timeline, skills are the first guess.
 
     A fit that was ended on its way goes on from the sites that are kept in the same `place.scratch`.
     """
-    guess = (
-        believed(start, "skill", prior, timeline.previous < 0) if tells_of(start, timeline.n_nodes) else None
-    )
-    kept = Checkpoint(place.scratch, timeline, prior, play) if place.scratch else None
+    guess, first = None, timeline.previous < 0
+    if tells_of(start, timeline.n_nodes):
+        guess = np.stack([believed(start, name, prior, first) for name, prior in priors.items()])
+    quantities = list(priors.values())
+    kept = Checkpoint(place.scratch, timeline, quantities, play) if place.scratch else None
     cuts = place.cuts(timeline)
     cuts = kept.cuts(cuts) if kept else cuts
-    pieces = Cutter(timeline, cuts, prior, colours=play.advantage != 0.0, guess=guess)
+    pieces = Cutter(timeline, cuts, quantities, colours=play.advantage != 0.0, guess=guess)
     with place.hold(pieces, play, kept.folder if kept else None) as holder:
         inference = SlicedInference(holder, pieces.borders, pieces.widest)
         crossed = inference.traffic
         status, trace = iterate(
-            inference.sweep, solver, given.get("on_sweep"), warm=inference.warm and guess is not None
+            inference.sweep,
+            solver,
+            given.get("on_sweep"),
+            least_rate,
+            warm=inference.warm and guess is not None,
+            settling=settling,
         )
         crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
         evidence = inference.log_evidence()
-        mean, sd, covariance = inference.beliefs()
+        beliefs = inference.beliefs()
     if kept and status.converged:
         kept.clear()
     note = f"the posterior is factorised, from {len(pieces)} slices of time {place.name}: {crossed:,} bytes a sweep"
-    mean += prior.origin
-    chains = {"skill": prior.history(mean, sd, covariance)}
+    beliefs[0] += np.array([[prior.origin] for prior in quantities])
+    chains = {
+        name: prior.history(*of)
+        for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
+    }
     return Found("factorised", chains, *evidence, status, trace, {}, (note,))

@@ -6,21 +6,21 @@ earlier slices, the one after the last for those of later ones, both outside of 
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
-from ttt_cli.inference.ep.apart.cutting import ELSEWHERE, Piece, Play
+from ttt_cli.inference.ep.apart.cutting import Piece, Play
 from ttt_cli.inference.ep.inference import REPEATS
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites, Way
 
 Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros, by its name
-FIRST: Final = 1  # the number of the first node
 
 
 def in_memory(name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:  # noqa: ARG001
@@ -39,71 +39,66 @@ class HeldSlice:
     """
 
     def __init__(self, piece: Piece, play: Play, folder: Path | None = None, room: Room = in_memory) -> None:
-        from ttt_cli.kernels.ep import borders, chains, joint_means, ttt, ttt_links
+        from ttt_cli.kernels.ep import borders, chains, joint_means
 
-        self._kernels, self._links, self._chain_kernels = ttt, ttt_links, chains
-        self._borders, self._joint = borders, joint_means
-        self._number, n, segments = piece.number, len(piece.mean), len(piece.first)
-        games, distinct = piece.games, len(piece.games.first)
+        own = play.own_margins
+        self._kernels, self._links = (
+            import_module(f"ttt_cli.kernels.ep.{name}")
+            for name in (("ttt_d", "ttt_d_links") if own else ("ttt", "ttt_links"))
+        )
+        self._chain_kernels, self._borders, self._joint = chains, borders, joint_means
+        self._number, self._alternate = piece.number, not own
+        games, distinct, variables = piece.games, len(piece.games.first), len(piece.mean)
 
-        def kept(name: str, values: NDArray[Any], front: int = FIRST) -> NDArray[Any]:
-            """The values, behind what stands for node 0."""
-            found = room(name, (front + len(values), *values.shape[1:]), values.dtype.type)
-            found[front:] = values
+        def kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
+            found = room(name, values.shape, values.dtype.type)
+            found[:] = values
             return found
 
-        self._chains = Chains(
-            piece.node_start + FIRST,
-            kept("previous", _numbered(piece.previous, 0)),
-            kept("following", _numbered(piece.following, FIRST + n)),
-            kept("mean", piece.mean),
-            kept("variance", piece.variance),
-        )  # fmt: skip
-        self._part = Part(0, len(piece.node_start) - 1, FIRST, FIRST + n, 0, distinct)
-        self._elimination = Way(FIRST, FIRST + n, False, self._chains.previous, self._chains.following)
-        self._substitution = Way(FIRST, FIRST + n, True, self._chains.following, self._chains.previous)
-        self._chain, self._widest = kept("player", piece.segment), kept("widest", piece.widest)
-        bordering = np.where(piece.segment < segments, piece.segment, -1)
-        self._segment = kept("segment", bordering.astype(np.int32))
-        self._first, self._last = piece.first + FIRST, piece.last + FIRST
-        self._past = piece.previous[piece.first] == ELSEWHERE
-        self._future = piece.following[piece.last] == ELSEWHERE
+        columns = {name: kept(name, getattr(piece, name)) for name in Chains._fields[1:]}
+        self._chains = Chains(piece.node_start.copy(), **columns)
+        nodes = variables // (2 if own else 1)
+        self._part = Part(0, len(piece.node_start) - 1, 1, nodes, 0, distinct)
+        self._ranges = [(first + 1, first + nodes) for first in range(0, variables, nodes)]
+        previous, following = self._chains.previous, self._chains.following
+        self._elimination = [Way(*among, False, previous, following) for among in self._ranges]
+        self._substitution = [Way(*among, True, following, previous) for among in self._ranges]
+        self._chain, self._widest = kept("chain", piece.chain), kept("widest", piece.widest)
+        segment = np.where(piece.chain < len(piece.first), piece.chain, -1)
+        segment[[first - 1 for first, _ in self._ranges]] = -1
+        self._segment = kept("segment", segment.astype(np.int32))
+        self._first, self._last, self._past, self._future = piece.first, piece.last, piece.past, piece.future
         self._games = Games(
-            games.start.copy(),
-            kept("first", games.first + np.int32(FIRST), 0),
-            kept("second", games.second + np.int32(FIRST), 0),
-            kept("code", games.code, 0),
-            kept("weight", games.weight, 0),
+            games.start.copy(), *(kept(name, getattr(games, name)) for name in Games._fields[1:])
         )
         margin = room("margin", (distinct,), np.float64)
         margin[:] = play.margin
         self._rule = Rule(play.noise, margin, play.margin, play.advantage, play.unit * piece.handicap)
         self.sites = Sites(
-            room("message", (distinct, 4), np.float64),
-            room("link", (distinct, 2), np.float64),
-            np.zeros((0, 2)),
+            room("message", (distinct, 8 if own else 4), np.float64),
+            room("link", (distinct, 5 if own else 2), np.float64),
+            room("positivity", (nodes if own else 0, 2), np.float64),
         )
-        self._coupling = room("coupling", (distinct,), np.float64)
-        nodes = FIRST + n
+        self._coupling = room("coupling", (0 if own else distinct,), np.float64)
 
         def vector(name: str) -> Array:
-            return room(name, (nodes,), np.float64)
+            return room(name, (variables,), np.float64)
 
         self._messages = Messages(
-            *(room(name, (nodes, 2), np.float64) for name in ("forward", "backward", "marginal"))
+            *(room(name, (variables, 2), np.float64) for name in ("forward", "backward", "marginal"))
         )
         self._means = vector("means")
         self._residual, self._correction = vector("residual"), vector("correction")
         self._scale, self._gain, self._gain_away = vector("scale"), vector("gain"), vector("gain away")
         self._p, self._ap, self._z, self._az = vector("p"), vector("ap"), vector("z"), vector("az")
         self._from_first, self._from_last = vector("from first"), vector("from last")
-        self._beliefs = room("beliefs", (nodes, 2), np.float64)
-        self._moves = room("moves", (nodes, 2), np.float32)
-        self._chain_sums = room("chain sums", (int(piece.segment.max(initial=-1)) + 1,), np.float64)
+        self._beliefs = room("beliefs", (variables, 2), np.float64)
+        self._moves = room("moves", (variables, 2), np.float32)
+        self._chain_sums = room("chain sums", (int(piece.chain.max(initial=-1)) + 1,), np.float64)
         self._folder = folder
-        known = folder is not None and kept_sites(folder, self._number, self.sites.message)
+        known = folder is not None and kept_sites(folder, self._number, self.sites)
         if piece.guess is not None and not known:
-            self._messages.marginal[FIRST:] = piece.guess
+            self._messages.marginal[:] = piece.guess
             self._guess()
 
     def _guess(self) -> None:
@@ -120,7 +115,8 @@ class HeldSlice:
 
     def half(self, pace: Pace) -> Array:
         """The first half of a sweep; returns what the ends of segments say."""
-        self._chain_kernels.believe(FIRST, self._part.node_end, self._messages.marginal, self._beliefs)
+        for among in self._ranges:
+            self._chain_kernels.believe(*among, self._messages.marginal, self._beliefs)
         self._sweep(0, pace)
         forward, backward, marginal = self._messages
         first, last = self._first, self._last
@@ -135,8 +131,8 @@ class HeldSlice:
         return self._sweep(1, pace), self._gathered()
 
     def _sweep(self, turn: int, pace: Pace) -> int:
-        """One pass; neighbouring slices are turned against each other."""
-        back = (turn + self._number) % 2 == 1
+        """One pass; neighbouring slices are turned against each other, but not with margins (`Inference`)."""
+        back = (turn + self._number * self._alternate) % 2 == 1
         repeats = REPEATS if pace is Pace.FAST else 0
         return int(
             self._kernels.sweep(
@@ -159,9 +155,7 @@ class HeldSlice:
 
     def _summary(self, precision: Array, weighted: Array) -> Array:
         maps = np.empty((len(self._first), 8))
-        self._borders.summarise(
-            FIRST, self._part.node_end, self._segment, self._chains, precision, weighted, maps
-        )
+        self._borders.summarise(0, len(self._segment), self._segment, self._chains, precision, weighted, maps)
         return maps
 
     def smooth(self, arrived: Array) -> None:
@@ -169,8 +163,10 @@ class HeldSlice:
         forward, backward, marginal = self._messages
         for _, nodes, crosses, new in self._ends(arrived):
             marginal[nodes[crosses]] += new
-        self._chain_kernels.eliminate(self._elimination, self._chains, forward, marginal)
-        self._chain_kernels.substitute(self._substitution, self._chains, forward, backward, marginal)
+        for way in self._elimination:
+            self._chain_kernels.eliminate(way, self._chains, forward, marginal)
+        for way in self._substitution:
+            self._chain_kernels.substitute(way, self._chains, forward, backward, marginal)
         for message, nodes, crosses, new in self._ends(arrived):
             message[nodes[crosses]] = new
 
@@ -181,15 +177,16 @@ class HeldSlice:
         the variance before games: the largest over a chain, and those of segments.
         """
         self.smooth(arrived)
-        marginal, end, diagonal = self._messages.marginal, self._part.node_end, self._ap
-        moved = float(self._chain_kernels.largest_move(FIRST, end, marginal, self._beliefs))
+        marginal, diagonal = self._messages.marginal, self._ap
+        moved = max(
+            float(self._chain_kernels.largest_move(*among, marginal, self._beliefs)) for among in self._ranges
+        )
         self._links.residual(
             self._part, self._games, self.sites, self._messages, self._means, self._coupling, diagonal,
             self._residual,
         )  # fmt: skip
         self._chain_sums[:] = 0.0
-        inside = (of[FIRST:] for of in (self._chain, diagonal, self._widest))
-        most = float(self._joint.largest_sum(*inside, self._chain_sums))
+        most = float(self._joint.largest_sum(self._chain, diagonal, self._widest, self._chain_sums))
         sums = self._chain_sums[: len(self._first)].copy()
         return moved, self._summary(diagonal, diagonal), most, sums
 
@@ -198,9 +195,10 @@ class HeldSlice:
         diagonal, filtered = self._ap, self._p
         np.add.at(diagonal, self._first, precision[:, 0])
         np.add.at(diagonal, self._last, precision[:, 1])
-        self._joint.factor(
-            self._elimination, self._chains, diagonal, filtered, self._scale, self._gain, self._gain_away
-        )
+        for way in self._elimination:
+            self._joint.factor(
+                way, self._chains, diagonal, filtered, self._scale, self._gain, self._gain_away
+            )
         residual = self._residual
         for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
             column[:] = 0.0
@@ -218,16 +216,18 @@ class HeldSlice:
         return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
 
     def _by_chains(self, beta: float, alpha: float) -> None:
-        self._joint.eliminate(
-            *self._elimination[:4], self._gain, beta, alpha, self._z, self._az, self._p, self._ap,
-            self._correction, self._residual,
-        )  # fmt: skip
-        self._joint.substitute(*self._substitution[:4], self._gain_away, self._scale, self._z, self._az)
+        for way in self._elimination:
+            self._joint.eliminate(
+                *way[:4], self._gain, beta, alpha, self._z, self._az, self._p, self._ap, self._correction,
+                self._residual,
+            )  # fmt: skip
+        for way in self._substitution:
+            self._joint.substitute(*way[:4], self._gain_away, self._scale, self._z, self._az)
 
     def ascend(self, arrived: Array) -> tuple[float, float]:
         """z = M^-1 r with what arrived, and A z; returns r^T z and z^T (A - M) z."""
         rz = self._borders.answer(
-            FIRST, self._part.node_end, self._segment, self._from_first, self._from_last,
+            0, len(self._segment), self._segment, self._from_first, self._from_last,
             np.ascontiguousarray(arrived), self._z, self._az,
         )  # fmt: skip
         games = self._games
@@ -239,16 +239,16 @@ class HeldSlice:
 
     def finish(self, beta: float, alpha: float, move: bool) -> tuple[float, Array]:
         """The last step to the joint means; `move` there. Returns the largest correction, and as `begin` if moved."""
-        end, correction = self._part.node_end, self._correction
-        self._joint.finish(FIRST, end, beta, alpha, self._z, self._p, correction)
+        correction = self._correction
+        self._joint.finish(0, len(correction), beta, alpha, self._z, self._p, correction)
         if not np.isfinite(alpha):  # clear what a further solution multiplies by zero
             for vector in (self._z, self._az, self._p, self._ap):
                 vector[:] = 0.0
         if not move:
-            return largest(correction[FIRST:]), np.empty((0, 8))
-        self._means[FIRST:] += correction[FIRST:]
+            return largest(correction), np.empty((0, 8))
+        self._means += correction
         self._links.spread(0, self._part.game_end, self._games, self.sites, self._means)
-        return largest(correction[FIRST:]), self._gathered()
+        return largest(correction), self._gathered()
 
     def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
         """Smooth if anything moved; the largest move of the sweep, and what the slowest has to go (`Moves`).
@@ -257,31 +257,32 @@ class HeldSlice:
         """
         if arrived is not None:
             self.smooth(arrived)
-        moved, ahead = self._chain_kernels.moves_to_come(
-            FIRST, self._part.node_end, self._messages.marginal, self._beliefs, self._moves, least, decay
-        )
+        ends = [
+            self._chain_kernels.moves_to_come(
+                *among, self._messages.marginal, self._beliefs, self._moves, least, decay
+            )
+            for among in self._ranges
+        ]
         if self._folder:
-            keep_sites(self._folder, self._number, self.sites.message)
-        return float(moved), float(ahead)
+            keep_sites(self._folder, self._number, self.sites)
+        return max(float(moved) for moved, _ in ends), max(float(ahead) for _, ahead in ends)
 
     def log_evidence(self) -> tuple[float, float]:
         """The shares of log Z, and of the log probability of all games without their own sites."""
         total, predicted = self._kernels.evidence(
             self._part, self._games, self._rule, self._messages.marginal, self.sites
         )
-        inside = Messages(*(rows[FIRST:] for rows in self._messages))
-        return float(total + self._chain_kernels.chain_evidence(inside)), float(predicted)
+        for begin, end in self._ranges:
+            inside = Messages(*(rows[begin:end] for rows in self._messages))
+            total += self._chain_kernels.chain_evidence(inside)
+        return float(total), float(predicted)
 
     def beliefs(self) -> Array:
-        """Mean, sd, and covariance with the player's node before, (3, nodes), means from the origin."""
-        mean, sd, covariance = found = np.empty((3, self._part.node_end - FIRST))
-        self._chain_kernels.smoothed(FIRST, self._chains, self._messages, mean, sd, covariance)
+        """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
+        found = np.zeros((3, len(self._segment)))
+        for begin, end in self._ranges:
+            self._chain_kernels.smoothed(begin, self._chains, self._messages, *found[:, begin:end])
         crossing = self._first[self._past]
         kept = 1.0 - self._chains.variance[crossing] * self._messages.forward[crossing, 0]
-        covariance[crossing - FIRST] = kept * sd[crossing - FIRST] ** 2
-        return found
-
-
-def _numbered(links: NDArray[Any], outside: int) -> NDArray[Any]:
-    """Neighbours as kernels take them."""
-    return np.where(links == ELSEWHERE, outside, np.where(links < 0, -1, links + FIRST)).astype(np.int32)
+        found[2, crossing] = kept * found[1, crossing] ** 2
+        return found.reshape(3, len(self._ranges), -1)[:, :, 1:]

@@ -141,8 +141,8 @@ class SlicedInference:
         return total, predicted
 
     def beliefs(self) -> Array:
-        """Mean from the origin, sd, and covariance with the node before, (3, nodes), of all nodes."""
-        return np.concatenate(self._survive(partial(self._all, "beliefs")), axis=1)
+        """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
+        return np.concatenate(self._survive(partial(self._all, "beliefs")), axis=2)
 
 
 def _size(values: Any) -> int:

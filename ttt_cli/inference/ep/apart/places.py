@@ -15,17 +15,17 @@ from ttt_cli.timeline import Timeline
 
 @contextmanager
 def fit_place(
-    solver: SolverConfig, timeline: Timeline, name: str, *, fits_apart: bool
+    solver: SolverConfig, timeline: Timeline, name: str, *, quantities: int
 ) -> Iterator[Place | None]:
     """Where the slices of a fit are to be, as the solver is configured; None: in this process, as a whole.
 
-    Raises ConfigError where the system of that name has no slices.
+    `quantities` is how many a node has of the system of that name. Raises ConfigError where it has no slices, with 0.
     """
     where, scratch = cluster_asked(solver.cluster), None if solver.scratch is None else Path(solver.scratch)
-    storage = Storage(scratch, size_of(solver.memory), solver.threads) if solver.memory else None
+    storage = Storage(scratch, size_of(solver.memory), solver.threads, quantities) if solver.memory else None
     if where is None and (storage is None or storage.holds(timeline)):
         yield None
-    elif not fits_apart:
+    elif not quantities:
         raise ConfigError(
             f"{name} is not fitted {'over a cluster' if where else 'in less memory than it takes'} yet",
             hint="without --cluster (solver.cluster, $TTT_CLUSTER) and --memory (solver.memory) it is fitted whole",

@@ -26,8 +26,8 @@ from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.processes import available_cores
 from ttt_cli.timeline import Timeline
 
-NODE: Final = 225  # bytes of a slice for each of its nodes
-GAME: Final = 90  # and for each of its games, at most
+VARIABLE: Final = 225  # bytes of a slice for each of its variables
+GAME: Final = 35, 55  # and for each of its games, at most: of itself, and for each quantity
 FULL: Final = 0.8  # of what is free: the least slice may be larger than the others
 PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -57,17 +57,19 @@ class Stored:
 class Storage:
     """Files in a folder of this machine, as the place of a fit; None: where temporary files are.
 
-    `memory` is how many bytes this process may take, `threads` how many slices are worked on at a time.
+    `memory` is how many bytes this process may take, `threads` how many slices are worked on at a time, `quantities`
+    how many a node has.
     """
 
     name = "in files"
 
-    def __init__(self, scratch: Path | None, memory: int, threads: int | None) -> None:
+    def __init__(self, scratch: Path | None, memory: int, threads: int | None, quantities: int = 1) -> None:
         self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
+        self._quantities = quantities
 
     def holds(self, timeline: Timeline) -> bool:
         """Whether there is memory for a whole fit."""
-        return _whole(timeline) <= FULL * (self._memory - resident())
+        return self._whole(timeline) <= FULL * (self._memory - resident())
 
     def cuts(self, timeline: Timeline) -> Places:
         """Slices of which as many as are worked on at a time have room beside what is in memory already.
@@ -76,12 +78,17 @@ class Storage:
         """
         taken = resident()
         each = FULL * (self._memory - taken) / self._threads
-        if _whole(timeline) > each * len(timeline.periods):
+        if self._whole(timeline) > each * len(timeline.periods):
             raise ConfigError(
                 f"{self._memory / 1e9:.3g} GB are too little: games and players take {taken / 1e9:.3g} GB already",
                 hint="solver.threads=1 works on one slice of time at a time; more memory, or a cluster, helps",
             )
-        return period_cuts(timeline.game_start, max(self._threads, -int(-_whole(timeline) // each)))
+        return period_cuts(timeline.game_start, max(self._threads, -int(-self._whole(timeline) // each)))
+
+    def _whole(self, timeline: Timeline) -> int:
+        """About how many bytes a fit takes beside the timeline."""
+        each = GAME[0] + GAME[1] * self._quantities
+        return VARIABLE * self._quantities * timeline.n_nodes + each * timeline.n_games
 
     @contextmanager
     def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Stored]:
@@ -135,11 +142,6 @@ class _StoredSlice:
         if not 0 < resident() <= self._most and hasattr(mmap, "MADV_DONTNEED"):
             for file in self._files:
                 file.madvise(mmap.MADV_DONTNEED)
-
-
-def _whole(timeline: Timeline) -> int:
-    """About how many bytes a fit takes beside the timeline."""
-    return NODE * timeline.n_nodes + GAME * timeline.n_games
 
 
 def _reserve(file: int, size: int) -> None:
