@@ -53,6 +53,8 @@ def place(here: Path) -> Path:
         ("tune beta,ta", ["beta,tau"]),
         ("export skills -o ga", ["ga"]),  # the shell's own files
         ("export ga", ["games"]),
+        ("top --at 185", ["1857", "1858", "1859"]),
+        ("evidence --grid beta,ta", ["beta,tau"]),
     ],
 )
 def test_what_a_word_may_become(line: str, found: list[str], place: Path) -> None:

@@ -26,6 +26,11 @@ def files(context: click.Context, typed: str) -> Items:  # noqa: ARG001
     yield CompletionItem(typed, type="file")
 
 
+def folders(context: click.Context, typed: str) -> Items:  # noqa: ARG001
+    """Folders, as the shell itself completes them."""
+    yield CompletionItem(typed, type="dir")
+
+
 def runs(context: click.Context, typed: str) -> Items:  # noqa: ARG001
     """Files `*.ttt`, and folders on the way to them."""
     yield from _paths(typed, (".ttt",))
@@ -64,6 +69,17 @@ def players(context: click.Context, typed: str) -> Items:
         [begin, begin],
     )[1]
     yield from (CompletionItem(player, type=NAME, help=f"{games:g} games") for player, games in found)
+
+
+def periods(context: click.Context, typed: str) -> Items:
+    """Periods of the run."""
+    from ttt_cli.runs.run import open_run
+
+    found = open_run(context.params.get("run")).query(
+        f"SELECT period FROM periods WHERE starts_with(period, ?) ORDER BY period_number LIMIT {_MOST}",
+        [typed],
+    )[1]
+    yield from (CompletionItem(period) for (period,) in found)
 
 
 def event_sets(context: click.Context, typed: str) -> Items:  # noqa: ARG001
@@ -112,6 +128,9 @@ def _keys(section: str, schema: type[BaseModel]) -> Iterator[tuple[str, str]]:
 _WHAT: Final[dict[str, Callable[[click.Context, str], Items]]] = {  # by the placeholder in the help
     "FILE": files,
     "FILE...": files,
+    "ALIASES": files,
+    "OUTPUT": files,
+    "FOLDER": folders,
     "PLACE": files,
     "[PAGE.html|SITE/]": files,
     "RUN": runs,
@@ -121,9 +140,12 @@ _WHAT: Final[dict[str, Callable[[click.Context, str], Items]]] = {  # by the pla
     "SET,...": event_sets,
     "NAME...": players,
     "[NAME]...": players,
+    "PATTERN...": players,
     "A": players,
     "B": players,
+    "PERIOD": periods,
     "KEYS": parameters,
+    "AXES": parameters,
 }
 
 
