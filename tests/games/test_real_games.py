@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.errors import DataError
 from ttt_cli.games.players.names import clean_name
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
@@ -207,9 +206,13 @@ def test_football(data: Path) -> None:
     assert draws(games) == sum(int(row["home_score"]) == int(row["away_score"]) for row in played)
 
 
-def test_months_without_a_year_are_no_dates(data: Path) -> None:
-    with pytest.raises(DataError, match="none of its 65,053 records can be used: bad date 65,053"):
-        read_games([data / "other" / "elo_vs_rest_2010_training.csv.gz"])
+def test_months_of_a_contest_are_numbered(data: Path) -> None:
+    games = read_games([data / "other" / "elo_vs_rest_2010_training.csv.gz"])
+    assert len(games) == 65_053
+    assert [str(day.astype("datetime64[M]")) for day in games.date[[0, -1]].astype("datetime64[D]")] == [
+        *("2000-01", "2008-04"),
+    ]
+    assert [problem.reason for problem in games.report.problems] == ["numbers for dates"]
 
 
 def test_archives_hold_the_files(data: Path, pgn: dict[str, Path]) -> None:
