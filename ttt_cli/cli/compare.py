@@ -11,6 +11,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import QUIET, say, write
+from ttt_cli.cli.where import cluster_option
 
 if TYPE_CHECKING:
     from ttt_cli.evaluate.forecast.compare import System
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option("--calibration", is_flag=True, help="Also expected scores beside the scores made.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; default what pays off.")
-@options.cluster_option
+@cluster_option
 @options.set_option
 @options.asking_in_points
 def command(

@@ -9,6 +9,7 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
+from ttt_cli.cli.where import cluster_option
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--from", "since", metavar="YEAR", help="The first period to score; default the run's first.")
 @click.option("--every", type=click.IntRange(min=1), help="Refit after so many periods; default 1.")
-@options.cluster_option
+@cluster_option
 @options.set_option
 @options.waiting_option
 @options.asking_in_points

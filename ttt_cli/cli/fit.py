@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from ttt_cli.cli import options
-from ttt_cli.cli.storage import storage_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import NORMAL, VERBOSE, emit, say, voice
+from ttt_cli.cli.where import cluster_option, storage_options
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
 
@@ -20,7 +20,7 @@ _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".p
 )
 @click.option("--start", "start", metavar="RUN", help="A run whose skills are the first guess: fewer sweeps.")
 @options.suspects_option
-@options.cluster_option
+@cluster_option
 @storage_options
 @options.format_option
 @options.waiting_option

@@ -87,27 +87,6 @@ set_option: Decorator[Any] = click.option(
 )
 
 
-def cluster_option(command: Command) -> Command:
-    """--cluster: the command sees it as the last of its `overrides`."""
-
-    @wraps(command)
-    def wrapped(*args: Any, overrides: tuple[str, ...], cluster: str | None, **values: Any) -> Any:
-        if cluster is not None:
-            if values.get("jobs") is not None:
-                raise click.UsageError("--jobs and --cluster are one or the other")
-            from ttt_cli.config.render import flow
-
-            overrides = (*overrides, f"solver.cluster={flow(cluster)}")
-        return command(*args, overrides=overrides, **values)
-
-    return click.option(  # type: ignore[return-value]
-        "--cluster",
-        metavar="WHERE",
-        help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
-        "default $TTT_CLUSTER, else this machine.",
-    )(wrapped)
-
-
 def asked_beside(path: str | None, run: Run) -> Beside | None:
     """The ratings of `--beside`, if any."""
     if path is None:

@@ -7,11 +7,12 @@ import click
 from ttt_cli.cli import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import FORMATS, check_place, emit, say, write
+from ttt_cli.cli.where import cluster_option
 
 
 @click.command("tune")
 @click.argument("keys", default="beta,tau")
-@options.cluster_option
+@cluster_option
 @options.set_option
 @options.run_option
 @options.format_option

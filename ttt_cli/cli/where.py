@@ -1,4 +1,4 @@
-"""The options of a fit that keeps files: --memory and --scratch, and --resume, which gives an ended command again."""
+"""The options that say where to work: --cluster; --memory and --scratch; and --resume, for a command that was ended."""
 
 from __future__ import annotations
 
@@ -15,6 +15,27 @@ from ttt_cli.errors import SetupError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 COMMAND: Final = "ttt-fit.json"  # in the folder: what was asked for, and where
+
+
+def cluster_option(command: Command) -> Command:
+    """--cluster: the command sees it as the last of its `overrides`."""
+
+    @wraps(command)
+    def wrapped(*args: Any, overrides: tuple[str, ...], cluster: str | None, **values: Any) -> Any:
+        if cluster is not None:
+            if values.get("jobs") is not None:
+                raise click.UsageError("--jobs and --cluster are one or the other")
+            from ttt_cli.config.render import flow
+
+            overrides = (*overrides, f"solver.cluster={flow(cluster)}")
+        return command(*args, overrides=overrides, **values)
+
+    return click.option(  # type: ignore[return-value]
+        "--cluster",
+        metavar="WHERE",
+        help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
+        "default $TTT_CLUSTER, else this machine.",
+    )(wrapped)
 
 
 def storage_options(command: Command) -> Command:
