@@ -2,10 +2,13 @@ import ctypes
 import errno
 import os
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
@@ -103,6 +106,25 @@ def test_without_a_folder_kernels_are_compiled_every_time(
         monkeypatch.setattr(compiling, "_CACHE", Place(folder, lasts=False))
         assert [wait.done for wait in new_process() if wait.over] == [1, 2]
     assert not list(tmp_path.rglob("*.nb?"))
+
+
+def test_threads_that_meet_kernels_at_once_compile_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is compiled once and kept, and the hooks of the process are as before."""
+    monkeypatch.setattr(compiling, "_CACHE", Place(str(tmp_path), lasts=True))
+    before, folder = sys.unraisablehook, numba.config.CACHE_DIR
+    kernels = [compiled(function) for function in (three_halves, double)]
+    meet = threading.Barrier(4)
+
+    def call(number: int) -> float:
+        meet.wait()
+        return kernels[number % 2](2.0)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(call, range(4))) == [3.0, 4.0, 3.0, 4.0]
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+    assert (sys.unraisablehook, numba.config.CACHE_DIR) == (before, folder)
 
 
 @pytest.mark.parametrize("goes_on", [True, False])

@@ -68,6 +68,9 @@ class _Compilations(event.Listener):
 
 
 _WATCH = _Compilations()
+_ONE_AT_A_TIME: Final = (
+    Lock()
+)  # for the settings and hooks of the process: threads meet kernels at the same time
 
 
 @contextmanager
@@ -121,7 +124,6 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], signature: str | None) -> None:
         self._function, self._signature = function, signature
         self._compiled: Callable[..., Any] | None = None
-        self._lock = Lock()
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -135,7 +137,7 @@ class Kernel:
 
     def compile(self) -> Callable[..., Any]:
         """The compiled function."""
-        with self._lock:
+        with _ONE_AT_A_TIME:
             if self._compiled is None:
                 self._compiled = _compiled(self._function, self._signature or signature_of(self._function))
             return self._compiled
