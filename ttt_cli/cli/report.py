@@ -29,6 +29,12 @@ _PAGE, _FIGURES = (".html", ".htm"), (".pdf", ".png", ".svg")
 )  # fmt: skip
 @click.option("--title", metavar="TEXT", help="What a site is called, on every page of it.")
 @click.option(
+    "--language",
+    "language",
+    metavar="FILE",
+    help="What a site says instead of English texts: a JSON table (docs/site.md).",
+)
+@click.option(
     "--pages", "most", metavar="N", type=click.IntRange(min=0), default=30_000, show_default=True,
     help="Pages for at most so many players of a site, those of the most games, and as many events.",
 )  # fmt: skip
@@ -40,7 +46,7 @@ _PAGE, _FIGURES = (".html", ".htm"), (".pdf", ".png", ".svg")
 @click.pass_context
 def command(
     context: click.Context, place: str | None, out: str, title: str | None, most: int, published: str | None,
-    limits: dict[str, Any], run: str | None, scale: tuple[str, ...],
+    language: str | None, limits: dict[str, Any], run: str | None, scale: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write one HTML page that works offline, or a site: a folder of pages of players, years and events.
 
@@ -66,7 +72,7 @@ def command(
     if beside:
         say(*beside.words())
     if _is_folder(out):
-        _write_site(opened, out, chosen, title, most, beside)
+        _write_site(opened, out, chosen, title, most, beside, language)
     elif write(report_page(opened, chosen, beside=beside, progress=progress()).encode(), out):
         say(f"{out} written")
 
@@ -79,13 +85,19 @@ def _is_folder(out: str) -> bool:
     return out.endswith("/") or place.is_dir() or place.suffix.lower() not in _PAGE
 
 
-def _write_site(opened: Any, out: str, limits: Any, title: str | None, most: int, beside: Any) -> None:
+def _write_site(
+    opened: Any, out: str, limits: Any, title: str | None, most: int, beside: Any, language: str | None
+) -> None:
     from ttt_cli.views.report.site.build import write_site
+    from ttt_cli.views.report.words import read_words
 
     if Path(out).is_file():
         hint = "name a page PAGE.html, or a folder that is not there yet"
         raise RunError("is a file, not a folder", where=out, hint=hint)
-    done = write_site(opened, Path(out), limits, title=title, most=most, beside=beside, progress=progress())
+    words = read_words(language) if language else None
+    done = write_site(
+        opened, Path(out), limits, title=title, most=most, beside=beside, words=words, progress=progress()
+    )
     say(f"{Path(out) / 'index.html'} written: {done.files:,} files, {done.size / 1e6:,.1f} MB")
     for count, what in ((done.players_left_out, "players"), (done.events_left_out, "events")):
         if count:

@@ -12,6 +12,7 @@ from ttt_cli.inference.switches import in_use
 from ttt_cli.reading.places import place_text
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
 from ttt_cli.views.moving import pictures
+from ttt_cli.views.report.words import say
 
 if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
@@ -36,7 +37,7 @@ def summary_cards(meta: RunMeta) -> str:
         *(evidence if has_evidence(meta) else ()),
         ("converged", "yes" if meta.converged else "NO"),
     )
-    return "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
+    return "".join(f"<div><dt>{escape(say(key))}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
 
 
 def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ function sortable(id, heads, rows) {
   const line = (tag, cells) => element("tr", {}, ...cells.map((cell) => element(tag, {}, cell)));
   const kinds = heads.map((head, at) => (head.startsWith("#") ? `r${at + 1}` : "")).filter(Boolean);
   return element("div", { class: "scroll" }, element("table", { id: `${id}-table`, class: kinds.join(" ") },
-    element("thead", {}, line("th", heads.map((head) => head.replace("#", "")))),
+    element("thead", {}, line("th", heads.map((head) => say(head.replace("#", ""))))),
     element("tbody", {}, ...rows.map((row) => line("td", row)))));
 }
 
@@ -54,7 +54,7 @@ function startRecord(block) {
   }
   if (games.length > FEW && events.length) {
     const link = ([at, name, ...rest]) => [element("a", { href: `${UP}years/${at}.html` }, at), eventOf(name, at), ...rest];
-    byId("games").before(element("h2", { id: "events" }, "Events"), sortable("events", EVENT_HEADS, events.map(link)));
+    byId("games").before(element("h2", { id: "events" }, say("Events")), sortable("events", EVENT_HEADS, events.map(link)));
   }
   games.sort(([a], [b]) => (a < b ? -1 : a > b));
   block.replaceWith(sortable("games", GAME_HEADS, games));
@@ -71,7 +71,7 @@ function startRounds(block) {
 /** Players are compared by a script, so that the way there is its own. */
 function startComparing(facts) {
   const slug = location.pathname.split("/").at(-1).replace(/\.html$/, "");
-  facts.after(element("p", { class: "turn" }, element("a", { href: `${UP}compare.html#p=${slug}` }, "compare with others")));
+  facts.after(element("p", { class: "turn" }, element("a", { href: `${UP}compare.html#p=${slug}` }, say("compare with others"))));
 }
 
 for (const [kind, start] of [["record", startRecord], ["rounds", startRounds]]) {
@@ -82,5 +82,5 @@ if (/\/players\/[^/]*$/.test(location.pathname)) document.querySelectorAll(".fac
 
 if (UP) {
   document.querySelector("header nav").append(...["Players", "Years", "Events", "Compare"]
-    .map((name) => element("a", { href: `${UP}${name.toLowerCase()}.html` }, name)));
+    .map((name) => element("a", { href: `${UP}${name.toLowerCase()}.html` }, say(name))));
 }

@@ -1,6 +1,6 @@
 """The whole site, written into a folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
+from ttt_cli.views.embedding import embedded
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
 from ttt_cli.views.report.site.compare import compare_page, history_scripts
@@ -18,11 +19,17 @@ from ttt_cli.views.report.site.front import event_lists, front_page, player_list
 from ttt_cli.views.report.site.player import player_pages
 from ttt_cli.views.report.site.year import year_page
 from ttt_cli.views.report.templates import asset, script
+from ttt_cli.views.report.words import say, speaking, spoken
 
 MOST: Final = 30_000  # players with pages of their own, and events
 _SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js", "site.js")
 
 
+_LINES: Final = (
+    ("record", "Of every event: year, name, place, games, points, expected, performance. Of every game: date, colour, "
+     "opponent, result, expected."),
+    ("rounds", "Round, date, white, black, result, expected of white."),
+)  # fmt: skip
 _COMPARE: Final = ("periods.js", "dom.js", "table.js", "axes.js", "curves.js", "hover.js", "compare.js")
 
 
@@ -44,16 +51,17 @@ def write_site(
     title: str | None = None,
     most: int = MOST,
     beside: Beside | None = None,
+    words: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
 ) -> Written:
     """Write a folder of pages about a run, complete or not at all; equal runs give equal bytes.
 
     `limits`: who is eligible for rankings (None: by default). `most`: players with a page of their own, those of the
-    most games, and events likewise. `beside`: published ratings to show, too. Raises RunError when it cannot be
-    written.
+    most games, and events likewise. `beside`: published ratings to show, too. `words`: what to say instead of
+    English texts (`words.read_words`). Raises RunError when it cannot be written.
     """
     files = size = 0
-    with run, new_folder(place) as write:
+    with run, new_folder(place) as write, speaking(words):
         book = open_book(run, limits or eligible(run), title or f"{run.name}: skill histories", most, beside)
         with progress.task("writing pages", None, "pages") as bar:
             for path, text in site_files(book):
@@ -66,8 +74,9 @@ def write_site(
 
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
-    yield "site.css", asset("style.css") + asset("site.css")
-    yield "site.js", script(_SCRIPTS)
+    yield "site.css", asset("style.css") + asset("site.css") + "".join(map(_before, _LINES))
+    words = f"globalThis.WORDS = {embedded(spoken())};\n" if spoken() else ""
+    yield "site.js", words + script(_SCRIPTS)
     yield "data/names.js", names_script(book)
     yield "data/events.js", events_script(book)
     yield "compare.js", script(_COMPARE)
@@ -85,3 +94,10 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     for player, one in enumerate(book.people):
         if one.slug:
             yield from player_pages(book, player)
+
+
+def _before(lines: tuple[str, str]) -> str:
+    """The style that says what stands in lines, while no script has made tables of them."""
+    name, english = lines
+    told = "".join(f"\\{ord(c):x} " if c in '"\\<\n' else c for c in say(english))
+    return f'#{name}::before {{ content: "{told}"; }}\n'

@@ -11,11 +11,23 @@ from ttt_cli.views.players.versus import CAUTION
 from ttt_cli.views.report.players import short
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.data import handed_over
-from ttt_cli.views.report.site.markup import page
+from ttt_cli.views.report.site.markup import page, text
 from ttt_cli.views.report.site.played import predicted
 from ttt_cli.views.report.templates import filled
+from ttt_cli.views.report.words import say
 from ttt_cli.views.run import axis_title
 
+_TEXTS: Final = {
+    "choose": "Choose players, each at a time of the career. The address of this page keeps them.",
+    "needs": "Choosing players needs JavaScript; the other pages do not.",
+    "add": "Add a player",
+    "type": "type a name",
+    "shown": "Players shown",
+    "against": "Against each other",
+    "what": "Score expected in a game with colours by lot, the probability of being the stronger, and the games they "
+    "played. Skills are taken as independent.",
+    "curves": "The curves as a table",
+}
 _TOGETHER: Final = 200  # players whose histories are in one file
 _STEPS: Final = 75  # of the difference of two skills
 _FURTHEST: Final = 1500.0  # difference, Elo points
@@ -38,7 +50,8 @@ def compare_page(book: Book) -> str:
     caution = CAUTION.format("one", "another").replace("compare one and another", "compare them")
     joint = " This run knows more: `ttt versus` takes skills together." if book.run.has_joint else ""
     parts = {"data": embedded(data), "caution": f"{caution[0].upper()}{caution[1:]}.{joint}"}
-    return page(book.title, "Compare", filled("compare.html", parts), up="")
+    parts |= {name: text(say(english)) for name, english in _TEXTS.items()}
+    return page(book.title, say("Compare"), filled("compare.html", parts), up="")
 
 
 def history_scripts(book: Book) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from ttt_cli.views.report.site.markup import (
     table,
     turn,
 )  # fmt: skip
+from ttt_cli.views.report.words import say
 
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
@@ -34,8 +35,8 @@ def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
     files = [event.slug or "", *(f"{event.slug}~{part}" for part in range(2, len(parts) + 1))]
     for place, part in enumerate(parts):
         around = turn(
-            link(f"{files[place - 1]}.html", "earlier games") if place else "",
-            link(f"{files[place + 1]}.html", "later games") if place + 1 < len(parts) else "",
+            link(f"{files[place - 1]}.html", say("earlier games")) if place else "",
+            link(f"{files[place + 1]}.html", say("later games")) if place + 1 < len(parts) else "",
         )
         listed = section("Games", around, lines("rounds", part, event.year), around) if part else ""
         if place:
@@ -46,7 +47,7 @@ def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
                 _standings(book, at, cells),
                 listed,
             ]
-        title = event.title if not place else f"{event.title}: games, part {place + 1}"
+        title = event.title if not place else say("{}: games, part {}", event.title, place + 1)
         yield f"events/{files[place]}.html", page(book.title, title, *content, facts=f"{len(games):,} games")
 
 

@@ -26,6 +26,7 @@ from ttt_cli.views.report.site.markup import (
     text,
 )  # fmt: skip
 from ttt_cli.views.report.site.reigns import reign_picture
+from ttt_cli.views.report.words import say
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note
 
@@ -67,7 +68,7 @@ def _beside(book: Book) -> str:
         for one in book.beside.years
     ]
     told = table("correlation by year", ("year", "#players rated", "#correlation"), rows)
-    folded = f"<details><summary>Correlation by year</summary>{told}</details>" if rows else ""
+    folded = f"<details><summary>{text(say('Correlation by year'))}</summary>{told}</details>" if rows else ""
     return section("Published ratings", *map(note, book.beside.words()), folded)
 
 
@@ -86,7 +87,7 @@ def _number_ones(book: Book) -> str:
     limits = f"eligible: {book.limits.words()}" if book.limits.words() else ""
     told = filter(None, (limits, book.limits.left_out(book.run), book.remark))
     heads = ("from", "to", "player", "#years", *known, "#highest skill", "in")
-    beneath = f"Beneath: who else may have been it, from {CHALLENGES} on." if book.remark else ""
+    beneath = say("Beneath: who else may have been it, from {} on.", CHALLENGES) if book.remark else ""
     picture = reign_picture(book, leaders)
     return (
         picture
@@ -187,8 +188,12 @@ def _lists(
             if rows
             else note(f"No {file} are known in this run.")
         )
-        facts = f"{len(rows):,} in all" + (f"; here {span}" if around else "")
-        yield name, page(book.title, title, part, section("All", around), up="", facts=facts)
+        facts = (
+            say("{} in all; here {}", f"{len(rows):,}", span)
+            if around
+            else say("{} in all", f"{len(rows):,}")
+        )
+        yield name, page(book.title, say(title), part, section("All", around), up="", facts=facts)
 
 
 def year_list(book: Book) -> str:
@@ -207,4 +212,4 @@ def year_list(book: Book) -> str:
         )
         rows.append(row(link(f"years/{year}.html", str(year)), *first, *counts))
     heads = ("year", "number one", "#skill", "#games", "#ranked", "#events")
-    return page(book.title, "Years", table("years", heads, rows), up="", facts=f"{len(rows):,} years")
+    return page(book.title, say("Years"), table("years", heads, rows), up="", facts=f"{len(rows):,} years")

@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
 from html import escape
 
 from ttt_cli.views.embedding import showable
 from ttt_cli.views.report.templates import filled
+from ttt_cli.views.report.words import LANG, say, say_line, spoken
 
 _RESULTS = ("0", "½", "1")
 # On the pages above; elsewhere the script adds them: of many pages every byte counts.
-_LISTS = "".join(
-    f" <a href={name.lower()}.html>{name}</a>" for name in ("Players", "Years", "Events", "Compare")
-)
+_LISTS = ("Players", "Years", "Events", "Compare")
 
 
 def text(value: str) -> str:
@@ -60,13 +58,12 @@ def row(*cells: str) -> str:
     return f"<tr><td>{'<td>'.join(cells)}"
 
 
-@cache
 def _opened(name: str, heads: tuple[str, ...], kind: str) -> str:
     """A table up to its rows. A head that starts with # is of numbers."""
     classes = " ".join(
         [*([kind] if kind else []), *(f"r{at}" for at, head in enumerate(heads, 1) if head[:1] == "#")]
     )
-    cells = "".join(f"<th>{text(head.removeprefix('#'))}" for head in heads)
+    cells = "".join(f"<th>{text(say(head.removeprefix('#')))}" for head in heads)
     return f'<div class=scroll><table id={anchor(name)}-table class="{classes}"><thead><tr>{cells}<tbody>'
 
 
@@ -82,12 +79,12 @@ def anchor(name: str) -> str:
 
 def section(name: str, *content: str) -> str:
     """A part of a page under its heading; nothing where there is no content."""
-    return f"<h2 id={anchor(name)}>{text(name)}</h2>{''.join(content)}" if any(content) else ""
+    return f"<h2 id={anchor(name)}>{text(say(name))}</h2>{''.join(content)}" if any(content) else ""
 
 
 def note(words: str) -> str:
     """A remark, of text; nothing where there is none."""
-    return f"<p class=help>{text(words)}</p>" if words else ""
+    return f"<p class=help>{text(say_line(words))}</p>" if words else ""
 
 
 def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
@@ -95,12 +92,13 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
 
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
     """
-    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
+    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(say_line(facts))}</p>" if facts else "")
     parts = {
         "title": text(named or f"{title} – {site}"),
         "site": text(site),
         "up": up,
-        "lists": "" if up else _LISTS,
+        "lang": text(say(LANG)) if LANG in spoken() else "en",
+        "lists": "" if up else "".join(f" {link(f'{name.lower()}.html', say(name))}" for name in _LISTS),
         "main": "\n".join([head, *filter(None, content)]),
     }
     return filled("site.html", parts)

@@ -112,7 +112,7 @@ def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[d
     found = run.arrays(_RANKED.format(rows=rows), values)
     year, number = found.pop("year"), found.pop("period_number")
     years, start = np.unique(year, return_index=True)
-    end = [*start[1:].tolist(), len(year)]
+    end = [*start[1:].tolist(), len(year)][: len(years)]
     parts: dict[int, Ranking] = {}
     for one, low, high in zip(years.tolist(), start.tolist(), end, strict=True):
         columns: dict[str, Any] = {name: column[low:high] for name, column in found.items()}

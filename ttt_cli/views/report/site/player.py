@@ -25,6 +25,7 @@ from ttt_cli.views.report.site.markup import (
     table,
     turn,
 )  # fmt: skip
+from ttt_cli.views.report.words import say
 from ttt_cli.views.run import axis_title
 
 _MOST_OPPONENTS: Final = 300
@@ -68,8 +69,8 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
     files = [one.slug or "", *(f"{one.slug}~{at}" for at in range(2, len(parts) + 1))]
     for at, part in enumerate(parts):
         around = turn(
-            link(f"{files[at - 1]}.html", "earlier games") if at else "",
-            link(f"{files[at + 1]}.html", "later games") if at + 1 < len(parts) else "",
+            link(f"{files[at - 1]}.html", say("earlier games")) if at else "",
+            link(f"{files[at + 1]}.html", say("later games")) if at + 1 < len(parts) else "",
         )
         games = section("Games", around, lines("record", part), around)
         if at:
@@ -77,13 +78,13 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
         else:
             also = book.spellings.get(one.name)
             content = [
-                note(f"also written: {'; '.join(also)}" if also else ""),
+                note(say("also written: {}", "; ".join(also)) if also else ""),
                 *_career(book, player, side),
                 section("Opponents", _opponents(book, side)),
                 section("Best wins", _best_wins(book, side) if len(side.games) > _FEW else ""),
                 games,
             ]
-        title = one.name if not at else f"{one.name}: games, part {at + 1}"
+        title = one.name if not at else say("{}: games, part {}", one.name, at + 1)
         facts = facts_line(vars(one)) if not at else ""
         yield f"players/{files[at]}.html", page(book.title, title, *content, facts=facts)
 
@@ -110,7 +111,7 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
         rating = (points(rated.get(at)),) if rated else ()
         rows.append(row(link(f"../years/{at}.html", str(at)), str(rank or ""), skill(m, s), *told, *rating))
     heads = ("year", "#rank", "#skill", "#games", "#points", "#expected", *(["#rating"] if rated else []))
-    dotted = f"Dotted and rating: {beside.name}, scaled" if beside and rated else ""
+    dotted = say("Dotted and rating: {}, scaled", beside.name) if beside and rated else ""
     return [
         career(one.name, axis_title(book.run.scale), year, mean, sd, games, rated),
         note(dotted),
@@ -196,6 +197,6 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
 def _entry(book: Book, at: int) -> str:
     events = book.events
     start, end = events.entry_starts[book.entry_event[at] :][:2].tolist()
-    place = f"{events.rank[at]} of {end - start}" if end - start > 2 else ""
+    place = say("{} of {}", events.rank[at], end - start) if end - start > 2 else ""
     cells = number(events.played[at]), number(events.points[at]), number(events.expected[at])
     return "\t".join([place, *cells, points(events.performance[at])])

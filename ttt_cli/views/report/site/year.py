@@ -19,6 +19,7 @@ from ttt_cli.views.report.site.markup import (
     text,
     turn,
 )  # fmt: skip
+from ttt_cli.views.report.words import say
 
 _RANKED: Final = 300
 _NEW: Final = 200
@@ -82,7 +83,7 @@ def _ranking(book: Book, year: int) -> str:
 def moved(rank: int, before: int | None, *, new: bool) -> str:
     """How many places up or down since the year before."""
     if before is None:
-        return "new" if new else "in"
+        return say("new") if new else say("in")
     if before == rank:
         return "="
     return f"▲{before - rank}" if before > rank else f"▼{rank - before}"
