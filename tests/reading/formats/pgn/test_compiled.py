@@ -232,3 +232,19 @@ def test_what_came_before_damage_is_handed_over() -> None:
     with pytest.raises(DamagedInputError):
         batches.extend(CompiledScanner().scan(blocks()))
     assert [len(batch.lines) for batch in batches] == [4]  # the fifth may go on
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ('[Date "2017.04.01"]\n', b"2017.04.01"),
+        ('[Date "????.??.??"]\n', b"2017.03.31"),
+        ('[Date ""]\n', b"2017.03.31"),
+        ("", b"2017.03.31"),
+    ],
+)
+def test_utc_dates_stand_for_missing_ones(date: str, expected: bytes) -> None:
+    game = f'[White "A"]\n[Black "B"]\n{date}[Result "1-0"]\n[UTCDate "2017.03.31"]\n\n1. e4 1-0\n'
+    for scanner in (Scanner(), CompiledScanner()):
+        batches = list(scanner.scan([game.encode()]))
+        assert [list(batch.dates) for batch in batches if len(batch.lines)] == [[expected]]

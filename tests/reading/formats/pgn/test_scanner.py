@@ -9,7 +9,6 @@ import pytest
 from ttt_cli.reading.batches import Note
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn import moves as pgn_moves
-from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.text import plain_blocks
 from ttt_cli.reading.values.results import parse_result
@@ -153,22 +152,6 @@ def test_further_columns_are_the_values_of_their_tags() -> None:
         "variant": b"",
         "time_control": b"",
     }
-
-
-@pytest.mark.parametrize(
-    ("date", "expected"),
-    [
-        ('[Date "2017.04.01"]\n', b"2017.04.01"),
-        ('[Date "????.??.??"]\n', b"2017.03.31"),
-        ('[Date ""]\n', b"2017.03.31"),
-        ("", b"2017.03.31"),
-    ],
-)
-def test_utc_dates_stand_for_missing_ones(date: str, expected: bytes) -> None:
-    game = f'[White "A"]\n[Black "B"]\n{date}[Result "1-0"]\n[UTCDate "2017.03.31"]\n\n1. e4 1-0\n'
-    for scanner in (Scanner(), CompiledScanner()):
-        batches = list(scanner.scan([game.encode()]))
-        assert [list(batch.dates) for batch in batches if len(batch.lines)] == [[expected]]
 
 
 @pytest.mark.parametrize(
