@@ -156,3 +156,12 @@ def test_a_worker_that_joins_is_used(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_threads_are_shared_out(where: str | None, jobs: int, threads: int | None, each: int) -> None:
     assert threads_each(where, jobs, threads, 8) == each
+
+
+def test_a_scheduler_that_is_lost_is_an_error_after_the_results_that_were_there(tmp_path: Path) -> None:
+    with cluster_client("local:1") as alone:
+        results = run_chains(Waiting(tmp_path), [["make a", "await b"]], partial(work_on, alone))
+        assert next(results) == "make a"
+        os.kill(alone.run_on_scheduler(os.getpid), signal.SIGKILL)
+        with pytest.raises(SetupError, match="scheduler of the cluster does not answer"):
+            next(results)

@@ -79,6 +79,8 @@ def test_no_scheduler_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         pass
     with pytest.raises(SetupError, match="there is no"), cluster_client(str(tmp_path / "none.json")):
         pass
+    with pytest.raises(SetupError, match="asks for certificates"), cluster_client("tls://127.0.0.1:9"):
+        pass
 
 
 @pytest.mark.slow

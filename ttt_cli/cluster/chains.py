@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LOOK: Final = 1.0  # seconds between two looks at tasks that say nothing
 DEATHS: Final = 3  # workers that may end one after the other over the same item
+MOST: Final = 50  # of them where every one came further
 IDLE: Final = 20  # times one after the other that a task may be lost before it begins
 
 
@@ -129,6 +130,7 @@ class _Job:
 
         self._client, self._chains, self._name = client, chains, f"ttt-{uuid4().hex}"
         self._worker = _Sent(pickle.dumps(worker, pickle.HIGHEST_PROTOCOL))
+        self._recalls = isinstance(worker, Recalling)
         self._sent: Future[_Sent] | None = None
         self._left = set(range(len(chains)))
         self._tasks = 0
@@ -150,16 +152,20 @@ class _Job:
     def end(self) -> None:
         """Leave nothing behind; steps that are at work end when they look up."""
         with suppress(Exception):
+            self._queue.close()
+        with suppress(Exception):
             if self._client.status == "running":
                 self._client.cancel([chain.task for chain in self._chains if chain.task], force=True)
-                self._queue.close()
         self._sent = None
 
     def _submit(self, number: int) -> None:
         """Have a chain done from its first item without a result on."""
-        if self._sent is None or self._sent.status != "finished":  # all workers that held it may be gone
+        while self._sent is None or self._sent.status != "finished":  # all workers that held it may be gone
             self._await_workers()
-            self._sent = self._client.scatter(self._worker, broadcast=True, hash=False)
+            with suppress(
+                TimeoutError, OSError, KeyError, ValueError
+            ):  # they are lost while it is on its way
+                self._sent = self._client.scatter(self._worker, broadcast=True, hash=False)
         chain = self._chains[number]
         order = pickle.dumps((chain.items, chain.results, chain.reported), pickle.HIGHEST_PROTOCOL)
         self._tasks += 1
@@ -170,6 +176,8 @@ class _Job:
         )  # fmt: skip
 
     def _await_workers(self) -> None:
+        if self._client.status != "running":
+            raise _lost_scheduler()
         words = "waiting for a worker of the cluster"
         with suppress(TimeoutError):
             self._client.wait_for_workers(1, timeout=LOOK)
@@ -238,7 +246,8 @@ class _Job:
         chain.idle = 0 if chain.runs else chain.idle + 1
         chain.deaths += bool(chain.runs) and chain.position == len(chain.results)
         self._client.cancel([chain.task], force=True)
-        if chain.deaths <= DEATHS and chain.idle <= IDLE:
+        allowed = min(DEATHS + len(chain.reported), MOST) if self._recalls else DEATHS
+        if chain.deaths <= allowed and chain.idle <= IDLE:
             self._submit(number)
             return
         said = "workers of the cluster ended one after the other over the same piece of work"

@@ -70,8 +70,13 @@ def cluster_client(where: str) -> Iterator[Client]:
 
 @contextmanager
 def _connected(where: str) -> Iterator[Client]:
-    from distributed import Client
+    from distributed import Client, Security
 
+    if where.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+        raise SetupError(
+            f"{where} asks for certificates",
+            hint="distributed.comm.tls in Dask's config names them (docs/cluster.md)",
+        )
     at = {"scheduler_file": where} if where.endswith(".json") else {"address": where}
     if where.endswith(".json") and not Path(where).is_file():
         raise SetupError(f"there is no {where}", hint="dask scheduler --scheduler-file writes it")

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import active_children
 from tempfile import TemporaryFile, mkdtemp
+from threading import Event, Thread
 from typing import Final
 
 from ttt_cli.errors import SetupError
 
+AGAIN: Final = 3.0  # seconds between two looks at whether all workers are there
 _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.cluster.local import serve; serve({})"
 _LOGS: Final = {"DASK_LOGGING__DISTRIBUTED": "critical"}
 
@@ -63,7 +65,15 @@ def serve(workers: int) -> None:
     )
     os.write(answers, f"{cluster.scheduler_address}\n".encode())
     os.close(answers)
-    sys.stdin.buffer.read()
+    ended = Event()
+
+    def listen() -> None:
+        sys.stdin.buffer.read()
+        ended.set()
+
+    Thread(target=listen, daemon=True).start()
+    while not ended.wait(AGAIN):
+        cluster.scale(workers)  # where one died while it began, which is the end of what would begin it again
     for child in active_children():  # at once, whatever they do
         child.kill()
         child.join()
