@@ -85,6 +85,7 @@ class MovingMargins:
         self.walk = YearWalk(self._years, drift, None if start is None else start.state.get(STATE))
         self._wider = np.ones(len(merged))  # by the strength of its players
         self._last = math.inf
+        self._found = np.empty((2, len(merged)))  # in each update the same memory
         self._known: tuple[Array, Array] | None = None
 
     @cached_property
@@ -170,7 +171,8 @@ class MovingMargins:
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
         self._last = step
         most = largest(self._by_year)
-        return max(most * step, largest(self.margin - before)), most * ahead
+        before -= self.margin
+        return max(most * step, largest(before)), most * ahead
 
     def follow_strength(self, posterior: Posterior) -> None:
         """Work out how far the players of each game are above its year."""
@@ -243,7 +245,7 @@ class MovingMargins:
     def _of_games(self, posterior: Posterior) -> tuple[Array, Array]:
         from ttt_cli.kernels.ep.ttt import margin_information
 
-        found, cavities = np.empty((2, len(self.margin))), posterior.cavities()
+        found, cavities = self._found, posterior.cavities()
         posterior.run_games(
             lambda *part: margin_information(*part, self._games, posterior.rule, cavities, *found)
         )
