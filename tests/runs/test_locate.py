@@ -62,9 +62,14 @@ def test_a_run_of_another_user_is_not_opened_unasked(here: Path, monkeypatch: py
     assert open_run("theirs.ttt").meta.games == 2
 
 
-def test_the_newest_is_an_error_when_it_cannot_be_read(here: Path) -> None:
+def test_the_newest_is_an_error_when_it_cannot_be_read_and_passed_over_when_it_is_no_database(
+    here: Path,
+) -> None:
     write_small_run(here / "old.ttt", RECORDS[:2])
     (here / "newer.ttt").write_text("not a database")
     os.utime(here / "newer.ttt", (2e9, 2e9))
-    with pytest.raises(RunError, match=r"newer\.ttt: not a run"):
+    assert open_run().name == "old.ttt"
+    (here / "newer.ttt").write_bytes((here / "old.ttt").read_bytes()[:5000])
+    os.utime(here / "newer.ttt", (2e9, 2e9))
+    with pytest.raises(RunError, match=r"newer\.ttt: cannot be opened"):
         open_run()

@@ -23,7 +23,7 @@ def test_a_label_may_be_cut_short_or_finer() -> None:
     assert find_period(months, "1858")[0] == "1858-12"
     assert find_period(months, "1858-08")[0] == "1858-08"
     assert find_period(months, "1858-08-20")[0] == "1858-08"
-    with pytest.raises(LookupFailed, match="covers 185"):
+    with pytest.raises(LookupFailed, match="'185' is no period"):
         find_period(months, "185")
 
 
