@@ -162,10 +162,12 @@ class _Job:
         """Have a chain done from its first item without a result on."""
         while self._sent is None or self._sent.status != "finished":  # all workers that held it may be gone
             self._await_workers()
-            with suppress(
-                TimeoutError, OSError, KeyError, ValueError
-            ):  # they are lost while it is on its way
+            try:
                 self._sent = self._client.scatter(self._worker, broadcast=True, hash=False)
+            except (OSError, KeyError, ValueError):  # they are lost while it is on its way
+                continue
+            except Exception as error:
+                raise _refused(error) from error
         chain = self._chains[number]
         order = pickle.dumps((chain.items, chain.results, chain.reported), pickle.HIGHEST_PROTOCOL)
         self._tasks += 1
