@@ -136,7 +136,7 @@ def killing() -> Iterator[list[int]]:
     ended, count = Event(), [0]
 
     def kill() -> None:
-        while not ended.wait(random.uniform(1.0, 6.0)):
+        while not ended.wait(random.uniform(2.0, 8.0)):
             busy = [p for p in psutil.Process().children(recursive=True) if _at_work(p)]
             if busy:
                 random.choice(busy).kill()

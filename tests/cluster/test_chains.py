@@ -14,7 +14,7 @@ import pytest
 from distributed import Client
 
 from tests.test_processes import Obeying, Recalling, Reporting, Unreadable
-from ttt_cli.cluster.chains import DEATHS, threads_each, work_on
+from ttt_cli.cluster.chains import threads_each, work_on
 from ttt_cli.cluster.client import cluster_client
 from ttt_cli.errors import ConfigError, SetupError
 from ttt_cli.processes import WorkerLost, end_if_unwanted, run_chains
@@ -85,7 +85,10 @@ def test_what_is_lost_with_a_worker_is_done_again_to_the_same_result(client: Cli
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_an_item_that_ends_one_worker_after_the_other_is_given_up(client: Client, tmp_path: Path) -> None:
+def test_an_item_that_ends_one_worker_after_the_other_is_given_up(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttt_cli.cluster.chains.DEATHS", 2)
     lost: list[tuple[int, Exception]] = []
     dying = Dying(tmp_path, [2], 100)
     results = run_chains(
@@ -97,7 +100,7 @@ def test_an_item_that_ends_one_worker_after_the_other_is_given_up(client: Client
     assert item == 2
     assert isinstance(error, WorkerLost)
     assert error.hint == "have they memory enough?"
-    assert DEATHS < len(list(tmp_path.iterdir())) <= 2 * (DEATHS + 1)  # Dask may begin it again before we do
+    assert 2 < len(list(tmp_path.iterdir())) <= 6  # Dask may begin it again before we do
 
 
 class Waiting:

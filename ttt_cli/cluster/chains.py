@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, Queue
 
 LOOK: Final = 1.0  # seconds between two looks at tasks that say nothing
-DEATHS: Final = 3  # workers that may end one after the other over the same item
+DEATHS: Final = 7  # workers that may end one after the other over the same item
 MOST: Final = 50  # of them where every one came further
 IDLE: Final = 20  # times one after the other that a task may be lost before it begins
 
