@@ -31,7 +31,7 @@ from ttt_cli.evaluate.evidence.tune import tune
 from ttt_cli.evaluate.forecast.compare import System, compare
 from ttt_cli.timeline import Timeline, build_timeline
 
-UP = 5.0  # seconds after which a worker has started
+UP = 2.0  # seconds after which a worker has started
 SYSTEMS = "ttt", "whr", "trueskill"
 
 
@@ -136,7 +136,7 @@ def killing() -> Iterator[list[int]]:
     ended, count = Event(), [0]
 
     def kill() -> None:
-        while not ended.wait(random.uniform(2.0, 8.0)):
+        while not ended.wait(random.uniform(0.5, 3.0)):
             busy = [p for p in psutil.Process().children(recursive=True) if _at_work(p)]
             if busy:
                 random.choice(busy).kill()
