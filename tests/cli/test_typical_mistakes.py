@@ -103,6 +103,7 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("top --at 01.06.1858", 2, "'01.06.1858' is no period", "1857, 1862"),
     ("top --at 1700", 2, "a.ttt: nobody's history covers 1700", "the run goes from 1857 to 1862, by the year"),
     ("top 1858", 2, "nothing can be done with 1858 here", "the period of a ranking: --at 1858"),
+    ("top 1858 -n 8", 2, "nothing can be done with 1858 here", "the period of a ranking: --at 1858"),
     ("top --scale 2700", 2, "'2700' is no anchor of a scale", "NAME @ YEAR = RATING"),
     # where answers go
     ("export", 2, "TABLE is missing: one of skills, players, games, evidence", "`ttt export skills -o skills.csv`"),

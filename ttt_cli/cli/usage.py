@@ -62,11 +62,13 @@ def _hints(
             given = re.match(r"'(.*)' is not one of", error.message)
             if given and (near := nearest(given[1], error.param.type.choices)):
                 yield f"did you mean {near}?"
-        case click.UsageError() if "unexpected extra argument" in error.message:
-            if path == "top" and args[-1][:1].isdigit():
-                yield f"the period of a ranking: --at {args[-1]}"
+        case click.UsageError() if extra := re.search(
+            r"unexpected extra arguments? \((.*?)[ )]", error.message
+        ):
+            if path == "top" and extra[1][:1].isdigit():
+                yield f"the period of a ranking: --at {extra[1]}"
             if path == "config show":
-                yield f"a config is named with -c: `ttt config show -c {args[-1]}`"
+                yield f"a config is named with -c: `ttt config show -c {extra[1]}`"
             if examples:
                 yield f"names of several words stand in quotes; for instance {' or '.join(examples)}"
 
