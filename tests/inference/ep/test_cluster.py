@@ -6,6 +6,7 @@ import os
 import signal
 from itertools import count
 
+import dask
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ from tests.support.builders import EXACT, make_games
 from ttt_cli import api
 from ttt_cli.cluster.client import cluster_client
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.errors import ConfigError
+from ttt_cli.errors import ConfigError, SetupError
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.apart.inference import SliceLost
 from ttt_cli.inference.ep.cluster import Cluster
@@ -82,6 +83,22 @@ def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):
     monkeypatch.setattr("ttt_cli.inference.ep.cluster.Actors.ask", lost)
     with pytest.raises(SliceLost, match="are lost"):
         ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+def test_a_lost_scheduler_is_said(games, monkeypatch):
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with soon, cluster_client("local:1") as client:
+        (scheduler,) = client.run(os.getppid).values()
+
+        def kill(sweep: int, *_: object) -> None:
+            if sweep == 2:
+                os.kill(scheduler, signal.SIGKILL)
+
+        with pytest.raises(SetupError, match="the scheduler of the cluster is lost") as caught:
+            ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client), on_sweep=kill)
+    assert "--resume" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(

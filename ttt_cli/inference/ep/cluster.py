@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ttt_cli.arrays import Places
+from ttt_cli.errors import SetupError
 from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 AWAITED: Final = 60  # seconds in which a worker should come back when none is left
 LOOK: Final = 5  # seconds after which it is looked whether the worker of a slice to be made is still there
+RESUME: Final = "`ttt fit --resume FOLDER` goes on with a fit that had --scratch FOLDER"
 
 
 class Cluster:
@@ -43,9 +45,17 @@ class Cluster:
 
     @contextmanager
     def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Actors]:
-        """A slice on each worker; nothing of them is left there after the block."""
-        with self._client.as_current():  # actors look for it
-            yield Actors(self._client, pieces, play, kept)
+        """A slice on each worker; nothing of them is left there after the block.
+
+        Raises SetupError when the scheduler is lost.
+        """
+        try:
+            with self._client.as_current():  # actors look for it
+                yield Actors(self._client, pieces, play, kept)
+        except BrokenPipeError:  # nobody reads what is shown
+            raise
+        except (OSError, CancelledError) as error:
+            raise SetupError("the scheduler of the cluster is lost", hint=RESUME) from error
 
 
 class Actors:
@@ -92,14 +102,17 @@ class Actors:
         return [answer for _, answer in found]
 
     def recover(self) -> None:
-        """Make lost slices again. Raises SliceLost when no worker is left or comes back."""
+        """Make lost slices again. Raises SetupError when no worker is left and none comes back."""
         lost = [number for number, actor in enumerate(self._actors) if actor is None]
         for number in lost:
             self._where[number] = ""
         try:
             self._client.wait_for_workers(1, timeout=AWAITED)
         except TimeoutError as error:
-            raise SliceLost("all workers of the cluster are lost") from error
+            raise SetupError(
+                "all workers of the cluster are lost",
+                hint=RESUME,
+            ) from error
         for number in lost:
             self._actors[number] = self._made(number, self._sent(self._pieces[number]))
         if None in self._actors:
