@@ -16,7 +16,12 @@ from ttt_cli.errors import SetupError
 
 AGAIN: Final = 3.0  # seconds between two looks at whether all workers are there
 _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.cluster.local import serve; serve({})"
-_LOGS: Final = {"DASK_LOGGING__DISTRIBUTED": "critical"}
+_SETTINGS: Final = {
+    "DASK_LOGGING__DISTRIBUTED": "critical",
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",  # it looks at every thread a hundred times a second
+    # of glibc; Dask's own, 64 kB, gives the memory of every fit back and asks for it again, which takes as long
+    "DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON__MALLOC_TRIM_THRESHOLD_": str(1 << 27),
+}
 
 
 @contextmanager
@@ -33,7 +38,7 @@ def local_scheduler(workers: int) -> Iterator[str]:
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env={**os.environ, **_LOGS},
+            env={**os.environ, **_SETTINGS},
         ) as process,
     ):
         assert process.stdout is not None
