@@ -131,6 +131,11 @@ def test_the_notes_of_the_model_are_for_every_reader(run: Run) -> None:
     noted = replace(run.meta, notes=("2 players left out: A < B",))
     assert '<p class="note">2 players left out: A &lt; B</p>' in notes(noted, {"leftOut": 0})
     assert notes(run.meta, {"leftOut": 0}) == ""
+    groups = "; ".join(f"{number} players around <A>" for number in range(20))
+    folded = notes(replace(run.meta, notes=(f"loosely tied groups: {groups}",)), {"leftOut": 0})
+    assert folded.startswith(
+        '<details class="note"><summary>loosely tied groups</summary><p>0 players around &lt;A&gt;;'
+    )
 
 
 def test_a_page_of_a_part_names_its_threshold(run: Run) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
     from ttt_cli.views.beside import Beside
 
+LONG: Final = 200  # characters of a note that is folded
 _PROBLEMS: Final = 100
 
 
@@ -51,7 +52,15 @@ def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
             f"{data['minGames']:g} games; {data['leftOut']:,} others are in the run but not here."
         )
     lines += meta.notes
-    return "".join(f'<p class="note">{escape(line)}</p>' for line in lines)
+    return "".join(map(warning, lines))
+
+
+def warning(line: str) -> str:
+    """A paragraph in a box; of a long one is seen what it is about, and the rest when asked for."""
+    head, _, rest = line.partition(": ")
+    if len(line) <= LONG or not rest:
+        return f'<p class="note">{escape(line)}</p>'
+    return f'<details class="note"><summary>{escape(head)}</summary><p>{escape(rest)}</p></details>'
 
 
 def beside_section(beside: Beside) -> str:

@@ -5,12 +5,13 @@ from typing import Any, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.leaders import CHALLENGES
+from ttt_cli.views.embedding import showable
 from ttt_cli.views.moving import pictures
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import Leader, reigns
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
-from ttt_cli.views.report.facts import summary_cards
+from ttt_cli.views.report.facts import summary_cards, warning
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.markup import (
     chance,
@@ -47,7 +48,7 @@ _HEADS: Final = {
 def front_page(book: Book) -> str:
     """Who was number one when, the greatest, and where to go on."""
     run = book.run
-    notes = [f'<p class="note">{text(line)}</p>' for line in _warnings(run)]
+    notes = [warning(showable(line)) for line in _warnings(run)]
     ones = section("Number ones", _number_ones(book)) if book.rankings else ""
     greatest = [section(head, _table(book, head, ask(run, book.limits, _SHOWN))) for head, ask in GREATEST]
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
