@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 AWAITED: Final = 60  # seconds in which a worker should come back when none is left
 LOOK: Final = 5  # seconds after which it is looked whether the worker of a slice to be made is still there
+LOST: Final = "Worker holding Actor was lost"  # as Dask says it
 RESUME: Final = "`ttt fit --resume FOLDER` goes on with a fit that had --scratch FOLDER"
 
 
@@ -69,26 +70,29 @@ class Actors:
         if None in self._actors:
             self.recover()
 
-    def _sent(self, piece: Piece) -> Future[Actor]:
-        """A piece on its way to a worker that makes an actor of it."""
+    def _sent(self, piece: Piece) -> Future[Actor] | None:
+        """A piece on its way to a worker that makes an actor of it; None where this worker is lost meanwhile."""
         address = min(_addresses(self._client), key=self._where.count)
         self._where[piece.number] = address
-        sent = self._client.scatter(piece, workers=[address], hash=False)
         make = cast("Callable[..., Actor]", HeldSlice)
-        return self._client.submit(make, sent, *self._made_with, actor=True, workers=[address], pure=False)
+        with _Losses():
+            sent = self._client.scatter(piece, workers=[address], hash=False)
+            return self._client.submit(
+                make, sent, *self._made_with, actor=True, workers=[address], pure=False
+            )
+        return None
 
-    def _made(self, number: int, future: Future[Actor]) -> Actor | None:
+    def _made(self, number: int, future: Future[Actor] | None) -> Actor | None:
         """The actor when it is there; None when its worker was lost before."""
-        from distributed.scheduler import KilledWorker
-
-        while True:
-            try:
-                return future.result(timeout=LOOK)
-            except TimeoutError:
-                if self._where[number] not in _addresses(self._client):
-                    return None
-            except (OSError, CancelledError, KilledWorker):
-                return None
+        found = None
+        with _Losses():
+            while future is not None and found is None:
+                try:
+                    found = future.result(timeout=LOOK)
+                except TimeoutError:
+                    if self._where[number] not in _addresses(self._client):
+                        break
+        return found
 
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Ask all, then hear all. Raises SliceLost when a worker answers no more."""
@@ -102,17 +106,10 @@ class Actors:
         return [answer for _, answer in found]
 
     def recover(self) -> None:
-        """Make lost slices again. Raises SetupError when no worker is left and none comes back."""
+        """Make lost slices again. Raises SliceLost, and SetupError when no worker is left and none comes back."""
         lost = [number for number, actor in enumerate(self._actors) if actor is None]
         for number in lost:
             self._where[number] = ""
-        try:
-            self._client.wait_for_workers(1, timeout=AWAITED)
-        except TimeoutError as error:
-            raise SetupError(
-                "all workers of the cluster are lost",
-                hint=RESUME,
-            ) from error
         for number in lost:
             self._actors[number] = self._made(number, self._sent(self._pieces[number]))
         if None in self._actors:
@@ -121,19 +118,35 @@ class Actors:
 
 def _asked(actor: Actor | None, name: str, arguments: tuple[Any, ...]) -> ActorFuture[Any] | None:
     """The call on its way; None to a lost worker."""
-    try:
-        return None if actor is None else getattr(actor, name)(*arguments)
-    except RuntimeError:  # as actors say it
-        return None
+    with _Losses():
+        return None if actor is None else cast("ActorFuture[Any]", getattr(actor, name)(*arguments))
+    return None
 
 
 def _heard(call: ActorFuture[Any] | None) -> tuple[bool, Any]:
     """Whether there is an answer, and the answer."""
-    try:
+    with _Losses():
         return call is not None, None if call is None else call.result()
-    except OSError:
-        return False, None
+    return False, None
+
+
+class _Losses:
+    """Ends its block where a worker is lost, in any of the ways in which Dask says so."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _: object, error: object, __: object) -> bool:
+        from distributed.scheduler import KilledWorker
+
+        if isinstance(error, RuntimeError):
+            return str(error).startswith(LOST)
+        return isinstance(error, OSError | CancelledError | KilledWorker)
 
 
 def _addresses(client: Client) -> list[str]:
+    """Of the workers there are. Raises SetupError when there is none and none comes."""
+    try:
+        client.wait_for_workers(1, timeout=AWAITED)
+    except TimeoutError as error:
+        raise SetupError("all workers of the cluster are lost", hint=RESUME) from error
     return list(client.scheduler_info(n_workers=-1)["workers"])
