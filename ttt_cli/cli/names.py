@@ -14,7 +14,7 @@ from ttt_cli.cli.terminal.console import check_place, say, write
 
 if TYPE_CHECKING:
     from ttt_cli.games.players.decisions import Decisions
-    from ttt_cli.games.players.suspects import Suspect
+    from ttt_cli.games.players.suspect import Suspect
 
 _ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
 

@@ -8,7 +8,7 @@ import numpy as np
 from ttt_cli.games.players.aliases import alias_row
 from ttt_cli.games.players.careers import LIFETIME, Career
 from ttt_cli.games.players.opponents import have_met
-from ttt_cli.games.players.suspects import Suspect
+from ttt_cli.games.players.suspect import Suspect
 from ttt_cli.games.table import Games
 
 

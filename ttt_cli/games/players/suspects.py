@@ -1,62 +1,23 @@
 """Names that may be one person's: suggestions, never applied by themselves."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from ttt_cli.games.players.careers import LIFETIME, Career, Careers, careers_of
+from ttt_cli.arrays import Places
+from ttt_cli.games.players.careers import LIFETIME, Careers, careers_of
 from ttt_cli.games.players.look_alikes import LookAlikes, look_alikes
 from ttt_cli.games.players.opponents import have_met, shared_opponents
 from ttt_cli.games.players.similar import INITIALS, SPELLING, SURNAME_ONLY, Parts
-from ttt_cli.games.players.titles import COUNTRIES
+from ttt_cli.games.players.suspect import ABBREVIATION, Suspect, longest_given, telling, told_alone
 from ttt_cli.games.table import Games
 
-_ABBREVIATION: Final = 2  # letters of given names that are surely cut short
 _LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
 _SAME_PERSON: Final = 85  # years from the first to the last game of one person
-_GIVEN: Final = 3  # letters of a given name that is hardly cut short
-_TELLING: Final = 3  # opponents in common that make up for what a name does not tell
 _CLEARLY: Final = 3  # times as many as any other
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """Two names that may be one person's; `kind` as in `similar.likeness`.
-
-    `main` is the fuller name where the other is abbreviated, else that with more games. `others` counts the further
-    names that `synonym` may stand for, `shared` the opponents that both names have by surname and initial. `sure`: the
-    synonym is nothing but initials, or as good as that, and no other name has as good a claim to them.
-    """
-
-    main: Career
-    synonym: Career
-    kind: str
-    others: int
-    shared: int = 0
-    sure: bool = False
-
-    @property
-    def gap(self) -> int:
-        """Years from the last game of one to the first of the other, 0 where their years overlap."""
-        return max(self.main.first - self.synonym.last, self.synonym.first - self.main.last, 0)
-
-    @property
-    def evidence(self) -> str:
-        """What speaks for one person, and what against, in words."""
-        apart = (
-            f"{self.gap} {'year' if self.gap == 1 else 'years'} apart" if self.gap else "overlapping years"
-        )
-        common = f", {self.shared} opponents in common" if self.shared > 1 else ""
-        others = f", or one of {self.others} others" if self.others else ""
-        return f"{self.kind}, {apart}{common}{others}"
-
-    @property
-    def span(self) -> int:
-        """Years from the first game of either to the last."""
-        return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
 
 
 class Suspects(NamedTuple):
@@ -79,8 +40,22 @@ def find_suspects(games: Games) -> Suspects:
     for row, synonym in enumerate(claims.synonym):
         of_synonym[synonym].append(row)
     careers = careers_of(games)
-    pairs = [_likeliest(claims, shared, rows, careers, found.parts) for rows in of_synonym.values()]
-    return Suspects(tuple(sorted(pairs, key=_doubt)), found.left_out)
+    initials = frozenset(
+        pair
+        for one, other, kind in zip(claims.main, claims.synonym, claims.kind, strict=True)
+        if kind == INITIALS
+        for pair in ((one, other), (other, one))
+    )
+
+    def likeliest(claims: _Claims, rows: Sequence[int]) -> Suspect:
+        return _likeliest(claims, shared, rows, careers, found.parts, initials)
+
+    pairs = {synonym: likeliest(claims, rows) for synonym, rows in of_synonym.items()}
+    wider = claims._replace(gap=_gaps(_united(careers, pairs), claims.main, claims.synonym))
+    pairs |= {
+        synonym: likeliest(wider, of_synonym[synonym]) for synonym, one in pairs.items() if not one.sure
+    }
+    return Suspects(tuple(sorted(pairs.values(), key=_doubt)), found.left_out)
 
 
 def count_suspects(games: Games) -> tuple[int, int]:
@@ -103,23 +78,39 @@ def _claims(games: Games, found: LookAlikes) -> _Claims:
     careers, players = careers_of(games), len(games.players)
     longest, letters = np.zeros((2, players), np.int64)
     for number, parts in found.parts.items():
-        longest[number], letters[number] = _longest_given(parts), sum(map(len, parts.given))
+        longest[number], letters[number] = longest_given(parts), sum(map(len, parts.given))
     pairs = np.array([pair[:2] for pair in found.pairs], np.int64).reshape(-1, 2)
     span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
     kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
     one, other = pairs[kept].T
-    short = np.minimum(longest[one], longest[other]) <= _ABBREVIATION
+    short = np.minimum(longest[one], longest[other]) <= ABBREVIATION
     fuller = np.where(short, letters[one] - letters[other], 0)
     more = careers.games[one] - careers.games[other]
     swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
     main, synonym = np.where(swap, other, one), np.where(swap, one, other)
-    gap = np.maximum(careers.first[main] - careers.last[synonym], careers.first[synonym] - careers.last[main])
-    return _Claims(
-        main.tolist(),
-        synonym.tolist(),
-        [found.pairs[row][2] for row in kept.tolist()],
-        np.maximum(gap, 0).tolist(),
+    kinds = [found.pairs[row][2] for row in kept.tolist()]
+    return _Claims(main.tolist(), synonym.tolist(), kinds, _gaps(careers, main, synonym))
+
+
+def _gaps(careers: Careers, main: Sequence[int] | Places, synonym: Sequence[int] | Places) -> list[int]:
+    """Years between the careers of each two players, 0 where they overlap."""
+    (begun, starts), (ended, ends) = (
+        (years[np.asarray(main, np.int64)], years[np.asarray(synonym, np.int64)])
+        for years in (careers.first, careers.last)
     )
+    return [max(gap, 0) for gap in np.maximum(begun - ends, starts - ended).tolist()]
+
+
+def _united(careers: Careers, pairs: Mapping[int, Suspect]) -> Careers:
+    """Careers in which the sure synonyms' years are their main names' too."""
+    number = {name: i for i, name in enumerate(careers.names)}
+    first, last = careers.first.copy(), careers.last.copy()
+    for suspect in pairs.values():
+        if suspect.sure:
+            main = number[suspect.main.name]
+            first[main] = min(first[main], suspect.synonym.first)
+            last[main] = max(last[main], suspect.synonym.last)
+    return replace(careers, first=first, last=last)
 
 
 def _likeliest(
@@ -128,8 +119,12 @@ def _likeliest(
     rows: Sequence[int],
     careers: Careers,
     parts: Mapping[int, Parts],
+    initials: Set[tuple[int, int]],
 ) -> Suspect:
-    """The best of those that claim a synonym, with the number of the others."""
+    """The best of those that claim a synonym, with the number of the others.
+
+    Names do not compete that may all be one person's by their `initials`.
+    """
     gap = claims.gap
 
     def weight(row: int) -> tuple[bool, int, int, int, int]:
@@ -137,29 +132,21 @@ def _likeliest(
         return gap[row] <= _LONG_GAP, shared[row], -gap[row], int(careers.games[main]), main
 
     best = max(rows, key=weight)
-    rivals = [row for row in rows if row != best and (gap[row] <= _LONG_GAP or gap[best] > 1)]
-    most = max((shared[row] for row in rivals), default=-1)
     main, synonym = claims.main[best], claims.synonym[best]
+    mains = {claims.main[row] for row in rows}
+    others = [row for row in rows if row != best and not _one_person(claims.main[row], mains, initials)]
+    rivals = [row for row in others if gap[row] <= _LONG_GAP or gap[best] > 1]
+    most = max((shared[row] for row in rivals), default=-1)
     suspect = Suspect(careers[main], careers[synonym], claims.kind[best], len(rows) - 1, shared[best])
     ahead = not rivals or suspect.shared > max(_CLEARLY * most, 1)
-    fits = suspect.gap <= _LONG_GAP and suspect.span <= LIFETIME
-    return replace(suspect, sure=ahead and fits and _telling(suspect, parts[main], parts[synonym]))
+    fits = gap[best] <= _LONG_GAP and suspect.span <= LIFETIME
+    names = parts[main], parts[synonym]
+    told = telling(suspect, *names) or (not others and told_alone(suspect, *names, gap[best]))
+    return replace(suspect, sure=ahead and fits and told)
 
 
-def _telling(suspect: Suspect, main: Parts, synonym: Parts) -> bool:
-    """Whether the names themselves, or opponents in common, speak for one person.
-
-    A country behind a name, or a name that is cut short itself, is there to tell namesakes apart.
-    """
-    words = (*main.given[1:], *synonym.given[1:])
-    if suspect.kind == SPELLING or any(word.upper() in COUNTRIES for word in words):
-        return False
-    if len(main.given) < len(synonym.given):
-        return False
-    if len(main.given[0]) < _GIVEN:
-        return not suspect.others and suspect.shared >= 2 * _TELLING
-    initials = suspect.kind == INITIALS and _longest_given(synonym) == 1
-    return initials or suspect.shared >= _TELLING
+def _one_person(name: int, names: Set[int], initials: Set[tuple[int, int]]) -> bool:
+    return all(one == name or (one, name) in initials for one in names)
 
 
 def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:
@@ -167,7 +154,3 @@ def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:
     kind = (INITIALS, SPELLING, SURNAME_ONLY).index(suspect.kind)
     far = suspect.gap > _LONG_GAP
     return not suspect.sure, suspect.others > 0, kind, far, -suspect.synonym.games, suspect.synonym.name
-
-
-def _longest_given(parts: Parts) -> int:
-    return max(map(len, parts.given), default=0)

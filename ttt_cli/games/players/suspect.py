@@ -1,0 +1,97 @@
+"""Two names that may be one person's, and whether they tell so themselves."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ttt_cli.games.players.careers import Career
+from ttt_cli.games.players.similar import INITIALS, SPELLING, Parts
+from ttt_cli.games.players.titles import COUNTRIES
+
+ABBREVIATION: Final = 2  # letters of given names that are surely cut short
+_SHORT_GAP: Final = 3  # years without a game that many players have
+_GIVEN: Final = 3  # letters of a given name that is hardly cut short
+_TELLING: Final = 3  # opponents in common that make up for what a name does not tell
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Two names that may be one person's; `kind` as in `similar.likeness`.
+
+    `main` is the fuller name where the other is abbreviated, else that with more games. `others` counts the further
+    names that `synonym` may stand for, `shared` the opponents that both names have by surname and initial. `sure`: the
+    synonym is nothing but initials, or as good as that, and no other name has as good a claim to them.
+    """
+
+    main: Career
+    synonym: Career
+    kind: str
+    others: int
+    shared: int = 0
+    sure: bool = False
+
+    @property
+    def gap(self) -> int:
+        """Years from the last game of one to the first of the other, 0 where their years overlap."""
+        return max(self.main.first - self.synonym.last, self.synonym.first - self.main.last, 0)
+
+    @property
+    def evidence(self) -> str:
+        """What speaks for one person, and what against, in words."""
+        apart = (
+            f"{self.gap} {'year' if self.gap == 1 else 'years'} apart" if self.gap else "overlapping years"
+        )
+        common = f", {self.shared} opponents in common" if self.shared > 1 else ""
+        others = f", or one of {self.others} others" if self.others else ""
+        return f"{self.kind}, {apart}{common}{others}"
+
+    @property
+    def span(self) -> int:
+        """Years from the first game of either to the last."""
+        return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
+
+
+def telling(suspect: Suspect, main: Parts, synonym: Parts) -> bool:
+    """Whether the names themselves, or opponents in common, speak for one person.
+
+    A country behind a name, or a name that is cut short itself, is there to tell namesakes apart.
+    """
+    if suspect.kind == SPELLING or _with_country(suspect):
+        return False
+    if len(main.given) < len(synonym.given):
+        return False
+    if len(main.given[0]) < _GIVEN:
+        return not suspect.others and suspect.shared >= 2 * _TELLING
+    initials = suspect.kind == INITIALS and longest_given(synonym) == 1
+    return initials or suspect.shared >= _TELLING
+
+
+def told_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -> bool:
+    """Whether the names tell enough where no third one competes, with years of `gap` between all that is united.
+
+    Given names that differ by further initials, or the first two letters of one; a single letter of a name of two
+    where years or opponents agree; a country behind one of them with opponents in common.
+    """
+    if suspect.kind != INITIALS:
+        return False
+    first, short = main.given[0], synonym.given[0]
+    if _with_country(suspect):
+        return len(first) > 1 and suspect.shared >= _TELLING
+    if first == short:
+        further = (*main.given[1:], *synonym.given[1:])
+        return len(first) >= _GIVEN and max(map(len, further), default=1) == 1
+    if len(synonym.given) > 1 or len(first) <= len(short):
+        return False
+    if len(first) <= ABBREVIATION:
+        return len(main.given) == 1 and len(first) > 1 and (gap <= _SHORT_GAP or suspect.shared > 0)
+    return len(short) <= ABBREVIATION and (len(first) > _GIVEN or suspect.shared > 0)
+
+
+def _with_country(suspect: Suspect) -> bool:
+    """Whether the code of a country ends one of the names."""
+    names = suspect.main.name, suspect.synonym.name
+    return any(not COUNTRIES.isdisjoint(name.split()[-1:]) for name in names)
+
+
+def longest_given(parts: Parts) -> int:
+    """Letters of the longest given name."""
+    return max(map(len, parts.given), default=0)
