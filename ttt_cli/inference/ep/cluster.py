@@ -67,8 +67,6 @@ class Actors:
         self._where = [""] * len(pieces)
         made = [self._sent(piece) for piece in pieces]
         self._actors = [self._made(number, future) for number, future in enumerate(made)]
-        if None in self._actors:
-            self.recover()
 
     def _sent(self, piece: Piece) -> Future[Actor] | None:
         """A piece on its way to a worker that makes an actor of it; None where this worker is lost meanwhile."""
