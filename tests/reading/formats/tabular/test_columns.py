@@ -55,6 +55,19 @@ def test_records_of_a_layout(layout: Layout, expected: list[tuple[object, ...]])
     assert batch_of(layout, ROWS) == expected
 
 
+def test_a_date_that_is_missing_is_the_utc_date() -> None:
+    layout = Layout(4, True, (0,), 2, 3, (-1,), "text", constants=("1-0",), utc_date=1)
+    dates = ["2020.01.02", "", " ", "????.??.??", None, 1858]
+    columns = [dates, ["2021.05.06"] * len(dates), ["A"] * len(dates), ["B"] * len(dates)]
+    coded = [Column(np.arange(4), [date.encode() for date in dates[:4] if isinstance(date, str)])]
+    coded += [Column(np.zeros(4, np.int32), [word]) for word in (b"2021.05.06", b"A", b"B")]
+    expected = ["2020.01.02", *["2021.05.06"] * 4, 1858]
+    assert make_batch(layout, range(len(dates)), dict(enumerate(columns))).dates == expected
+    assert list(make_batch(layout, range(4), dict(enumerate(coded))).dates) == [
+        str(date).encode() for date in expected[:4]
+    ]
+
+
 @given(st.lists(st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=8), max_size=4))
 def test_numbers_are_joined_as_rows_are(batches: list[list[tuple[int, int, int]]]) -> None:
     words = ["", "a", "b", "c"]

@@ -22,6 +22,9 @@ def of_sport(*columns: object, **named: object) -> Layout:
     ("header", "expected"),
     [
         ("date,white,black,result", Layout(4, True, (0,), 1, 2, (3,), "text")),
+        ("UTCDate,white,black,result", Layout(4, True, (0,), 1, 2, (3,), "text")),
+        ("UTCDate,Date,white,black,result", Layout(5, True, (1,), 2, 3, (4,), "text", utc_date=0)),
+        ("year,UTCDate,white,black,result", Layout(5, True, (1,), 2, 3, (4,), "text")),
         (
             "Date,White Player,BLACK_PLAYER,Result,event",
             Layout(5, True, (0,), 1, 2, (3,), "text", further={"event": 4}),

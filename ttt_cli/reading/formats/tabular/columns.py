@@ -28,6 +28,8 @@ def make_batch(
     }
     columns = {**columns, **same}
     dates = [columns[index] for index in layout.date]
+    if layout.utc_date is not None:
+        dates = [joined(_known_date, [*dates, columns[layout.utc_date]])]
     outcome = [columns[index] for index in layout.outcome]
     return Batch(
         lines=lines,
@@ -62,6 +64,12 @@ def _paired(left: Pairs, right: Pairs) -> Pairs:
     """Numbers of the pairs of numbers below 2**31."""
     _, inverse = np.unique(left << 32 | right, return_inverse=True)
     return np.asarray(inverse, np.int64)
+
+
+def _known_date(parts: Parts) -> Hashable:
+    date, utc_date = parts
+    beginning = date.strip()[:1] if isinstance(date, (str, bytes)) else date
+    return utc_date if beginning in (None, "", b"", "?", b"?") else date
 
 
 def _match(parts: Parts) -> Hashable:

@@ -6,8 +6,8 @@ from typing import Final
 WINNER: Final = ("winnername", "winnerteam", "winningteam", "winningplayer", "wteam", "wteamid")
 LOSER: Final = ("loser", "losername", "loserteam", "losingteam", "losingplayer", "lteam", "lteamid")
 SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
-    "date": ("date", "gamedate", "utcdate", "playedon", "dateplayed", "playedat", "tourneydate",
-             "matchdate"),
+    "date": ("date", "gamedate", "playedon", "dateplayed", "playedat", "tourneydate", "matchdate"),
+    "utc_date": ("utcdate",),
     "year": ("year", "yr", "season"),
     "month": ("month", "monthid", "monthno", "monthnumber"),
     "day": ("day",),

@@ -43,11 +43,11 @@ _HINT: Final = (
 class Layout:
     """Indices of the columns that are used, in rows of `width` fields.
 
-    `date` is one column, or up to three of year, month and day; `result` one (`text`) or White's and Black's, or none
-    where all results are scores of matches. `score` is White's score in a match of `further["games"]` games, which
-    counts where `result` is empty. `further` are the other columns by our names (see `headers.FURTHER`).
-    The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is what the date counts,
-    `chess` whether no player is called as in another sport.
+    `date` is one column, or up to three of year, month and day, and `utc_date` stands for one that is missing; `result`
+    is one (`text`) or White's and Black's, or none where all results are scores of matches. `score` is White's score in
+    a match of `further["games"]` games, which counts where `result` is empty. `further` are the other columns by our
+    names (see `headers.FURTHER`). The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is
+    what the date counts, `chess` whether no player is called as in another sport.
     """
 
     width: int
@@ -63,6 +63,7 @@ class Layout:
     constants: tuple[str, ...] = ()
     unit: Period | None = None
     chess: bool = True
+    utc_date: int | None = None
 
     @property
     def outcome(self) -> tuple[int, ...]:
@@ -73,8 +74,7 @@ class Layout:
     def used(self) -> tuple[int, ...]:
         """All columns of the file that are used, each once, in its order."""
         columns = {self.white, self.black, *self.date, *self.outcome, *self.further.values()}
-        if self.weight is not None:
-            columns.add(self.weight)
+        columns |= {column for column in (self.weight, self.utc_date) if column is not None}
         return tuple(sorted(column for column in columns if column >= 0))
 
 
@@ -150,6 +150,8 @@ def _complete(
     for side in ("white", "black"):  # players known by their numbers alone
         if side not in columns and f"{side}_id" in columns:
             columns[side] = columns.pop(f"{side}_id")
+    if "date" not in columns and "utc_date" in columns:
+        columns["date"] = columns.pop("utc_date")
     date, unit = _date_columns(columns, period)
     result, kind, score = _outcome(columns)
     missing = [ours for ours in ("white", "black") if ours not in columns]
@@ -169,6 +171,7 @@ def _complete(
         score=score,
         further={ours: columns[ours] for ours in FURTHER if ours in columns},
         unit=unit,
+        utc_date=columns.get("utc_date"),
     )
 
 
@@ -276,7 +279,12 @@ def _prefer_losers(columns: dict[str, int], first: Sequence[str]) -> None:
 
 def _prefer(columns: dict[str, int], configured: Mapping[str, str]) -> dict[str, int]:
     """Without what would override a configured column, such as a date column beside a configured year."""
-    rivals = {"date": ("year",), "result": ("white_score", "white_goals"), "white_score": ("white_goals",)}
+    rivals = {
+        "date": ("year",),
+        "utc_date": ("year",),
+        "result": ("white_score", "white_goals"),
+        "white_score": ("white_goals",),
+    }
     for ours, others in rivals.items():
         if ours not in configured and any(other in configured for other in others):
             columns.pop(ours, None)
