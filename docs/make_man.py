@@ -14,7 +14,7 @@ import click
 from make_cli import commands
 
 from ttt_cli import __version__
-from ttt_cli.cli.examples import of_command
+from ttt_cli.cli.line.examples import of_command
 from ttt_cli.cli.main import COMMANDS, group
 
 Entry = tuple[str, str]  # a term and what it is

@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.options import config_option, set_option
+from ttt_cli.cli.line.options import config_option, set_option
 from ttt_cli.cli.terminal.console import QUIET, say
 from ttt_cli.errors import TttError
 

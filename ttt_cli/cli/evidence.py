@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli import options
+from ttt_cli.cli.line import options
+from ttt_cli.cli.line.where import cluster_option
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
-from ttt_cli.cli.where import cluster_option
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from ttt_cli.cli import options
+from ttt_cli.cli.line import options
+from ttt_cli.cli.line.where import cluster_option, storage_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import NORMAL, VERBOSE, emit, say, voice
-from ttt_cli.cli.where import cluster_option, storage_options
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst"), (".pgn", ".csv", ".tsv", ".txt", ".parquet")
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from ttt_cli.cli.options import (
+from ttt_cli.cli.line.options import (
     format_option,
     output_option,
     reading_options,

@@ -12,9 +12,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
-from ttt_cli.cli.complete import attach
-from ttt_cli.cli.examples import epilog
-from ttt_cli.cli.shells import VARIABLE, register
+from ttt_cli.cli.line.complete import attach
+from ttt_cli.cli.line.examples import epilog
+from ttt_cli.cli.line.shells import VARIABLE, register
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.signals import exit_code, unwinding
@@ -174,7 +174,7 @@ def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         say(error.format_message(), level=QUIET)
         return error.exit_code
-    from ttt_cli.cli.usage import complaint, hint
+    from ttt_cli.cli.line.usage import complaint, hint
 
     path = f"ttt {args[0]}" if args and args[0] in COMMANDS else "ttt"
     if isinstance(error, click.UsageError) and error.ctx is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ttt_cli.cli.options import reading_options, verbosity_options
+from ttt_cli.cli.line.options import reading_options, verbosity_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import check_place, say, write
 

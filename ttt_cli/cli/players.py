@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.options import Asked, asking_options
+from ttt_cli.cli.line.options import Asked, asking_options
 
 
 @click.command("players")

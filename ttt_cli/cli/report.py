@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.options import (
+from ttt_cli.cli.line.options import (
     asked_beside,
     asked_run,
     beside_option,

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from ttt_cli.cli.options import Command, verbosity_options
+from ttt_cli.cli.line.options import Command, verbosity_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.evaluate.simulate.plan import Dates, Plan

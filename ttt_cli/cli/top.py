@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ttt_cli.cli.options import Asked, asking_options, eligible_options
+from ttt_cli.cli.line.options import Asked, asking_options, eligible_options
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

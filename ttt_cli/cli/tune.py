@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from ttt_cli.cli import options
+from ttt_cli.cli.line import options
+from ttt_cli.cli.line.where import cluster_option
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import FORMATS, check_place, emit, say, write
-from ttt_cli.cli.where import cluster_option
 
 
 @click.command("tune")

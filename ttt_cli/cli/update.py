@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.options import NOT_CONVERGED, set_option, verbosity_options, waiting_option
+from ttt_cli.cli.line.options import NOT_CONVERGED, set_option, verbosity_options, waiting_option
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import VERBOSE, say, voice
 

@@ -2,7 +2,7 @@
 
 import click
 
-from ttt_cli.cli.options import verbosity_options
+from ttt_cli.cli.line.options import verbosity_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.errors import SetupError

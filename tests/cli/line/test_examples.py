@@ -7,7 +7,7 @@ import click
 import pytest
 
 from ttt_cli.cli import main
-from ttt_cli.cli.examples import EXAMPLES
+from ttt_cli.cli.line.examples import EXAMPLES
 
 CONTEXT = click.Context(main.group, info_name="ttt")
 TYPED = [(path, typed) for path, examples in EXAMPLES.items() for typed, _ in examples]

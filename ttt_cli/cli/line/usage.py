@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from ttt_cli.cli.complete import placeholder
-from ttt_cli.cli.examples import of_command
+from ttt_cli.cli.line.complete import placeholder
+from ttt_cli.cli.line.examples import of_command
 from ttt_cli.errors import nearest
 
 _REWORDED: Final = (  # what click says, and what is said instead

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from ttt_cli.cli import complete, main
+from ttt_cli.cli import main
+from ttt_cli.cli.line import complete
 
 
 def choices(line: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""What the command line understands and says: options, completion, examples, errors of usage."""
