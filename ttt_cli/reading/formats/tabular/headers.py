@@ -7,10 +7,10 @@ WINNER: Final = ("winnername", "winnerteam", "winningteam", "winningplayer", "wt
 LOSER: Final = ("loser", "losername", "loserteam", "losingteam", "losingplayer", "lteam", "lteamid")
 SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "date": ("date", "gamedate", "playedon", "dateplayed", "playedat", "tourneydate", "matchdate"),
-    "utc_date": ("utcdate",),
     "year": ("year", "yr", "season"),
     "month": ("month", "monthid", "monthno", "monthnumber"),
     "day": ("day",),
+    "utc_date": ("utcdate",),
     "week": ("week", "weekid", "weekno", "weeknumber", "gameweek", "matchweek"),
     "period": ("period", "periodid", "ratingperiod", "timestep"),
     "white": ("white", "whiteplayer", "playerwhite", "whitename", "player1", "playera", "p1", "team1",
