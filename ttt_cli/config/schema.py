@@ -4,7 +4,7 @@ The keys of a model belong to the model (`systems/<name>.py`); here they are car
 """
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from ttt_cli.cluster.client import check_place
@@ -150,6 +151,12 @@ class SolverConfig(Section):
         description="folder for the files of a fit with memory or cluster, which goes on from there when it was ended; "
         "null: temporary files, and none on a cluster's other machines. A run does not keep it",
     )
+
+    @model_validator(mode="after")
+    def _in_one_place(self) -> Self:
+        if self.memory and self.cluster:
+            raise ValueError("memory and cluster are one or the other: workers hold their slices whole")
+        return self
 
 
 class ModelConfig(BaseModel):
