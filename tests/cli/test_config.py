@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner, Result
 
+from ttt_cli.cli import main
 from ttt_cli.cli.config import command
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.params import SkillParams
@@ -28,7 +29,7 @@ def _stub_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def invoke(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(command, arguments, input=stdin)
+    return CliRunner().invoke(command, arguments, input=stdin, **main.group.context_settings)
 
 
 def test_show_prints_every_key_and_can_be_read_again() -> None:

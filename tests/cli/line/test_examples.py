@@ -9,7 +9,7 @@ import pytest
 from ttt_cli.cli import main
 from ttt_cli.cli.line.examples import EXAMPLES
 
-CONTEXT = click.Context(main.group, info_name="ttt")
+CONTEXT = click.Context(main.group, info_name="ttt", **main.group.context_settings)
 TYPED = [(path, typed) for path, examples in EXAMPLES.items() for typed, _ in examples]
 
 
