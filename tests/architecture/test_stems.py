@@ -62,7 +62,7 @@ def test_there_are_no_pages_without_a_model() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_help_a_section_and_tests(name: str) -> None:
-    command = group.get_command(click.Context(group), name)
+    command = group.get_command(click.Context(group, **group.context_settings), name)
     assert command is not None
     assert command.help
     for option in command.params:

@@ -121,7 +121,7 @@ def test_completion_of_commands_imports_none(monkeypatch: pytest.MonkeyPatch) ->
         raise AssertionError(f"{name} was imported")
 
     monkeypatch.setattr(main, "import_module", never)
-    context = click.Context(main.group)
+    context = click.Context(main.group, **main.group.context_settings)
     assert [item.value for item in main.group.shell_complete(context, "e")] == ["evidence", "export"]
 
 

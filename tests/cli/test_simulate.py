@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from ttt_cli.cli.main import group
 from ttt_cli.cli.simulate import command
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.simulate.simulate import Plan
@@ -23,7 +24,9 @@ def test_defaults_are_those_of_the_plan() -> None:
 
 def test_writes_games_and_the_truth_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv", "--seed", "4"], catch_exceptions=False)
+    result = CliRunner().invoke(
+        command, [*SMALL, "-o", "mine.csv", "--seed", "4"], catch_exceptions=False, **group.context_settings
+    )
     assert result.exit_code == 0
     assert result.stdout == ""
     assert "100 games of 20 players: mine.csv, mine.skills.csv, mine.years.csv" in result.stderr
@@ -40,7 +43,9 @@ def test_writes_games_and_the_truth_beside_them(tmp_path: Path, monkeypatch: pyt
 
 def test_a_dash_streams_only_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(command, [*SMALL, "-o", "-", "--dates", "day"], catch_exceptions=False)
+    result = CliRunner().invoke(
+        command, [*SMALL, "-o", "-", "--dates", "day"], catch_exceptions=False, **group.context_settings
+    )
     lines = result.stdout.splitlines()
     assert lines[0] == "date,white,black,result"
     assert len(lines) == 101
@@ -63,17 +68,21 @@ def test_truth_goes_where_asked_and_pgn_carries_moves(tmp_path: Path) -> None:
         "--movetext",
         "50",
     ]
-    CliRunner().invoke(command, arguments, catch_exceptions=False)
+    CliRunner().invoke(command, arguments, catch_exceptions=False, **group.context_settings)
     assert games.read_text(encoding="utf-8").count("1. Nf3 Nf6") == 100
     assert {path.name for path in tmp_path.iterdir()} == {"g.pgn", "t.csv", "y.csv"}
 
 
 def test_what_is_replaced_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    first = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False)
+    first = CliRunner().invoke(
+        command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False, **group.context_settings
+    )
     assert "replaced" not in first.stderr
     Path("mine.csv").unlink()
-    again = CliRunner().invoke(command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False)
+    again = CliRunner().invoke(
+        command, [*SMALL, "-o", "mine.csv"], catch_exceptions=False, **group.context_settings
+    )
     assert again.stderr.splitlines()[0] == "mine.skills.csv exists and will be replaced"
 
 
@@ -87,5 +96,5 @@ def test_nothing_is_drawn_for_a_place_that_cannot_take_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ttt_cli.evaluate.simulate.simulate.simulate", never)
     with pytest.raises(ConfigError):
-        CliRunner().invoke(command, [*SMALL, *arguments], catch_exceptions=False)
+        CliRunner().invoke(command, [*SMALL, *arguments], catch_exceptions=False, **group.context_settings)
     assert not list(tmp_path.iterdir())

@@ -71,7 +71,7 @@ def test_the_players_are_those_of_the_run_that_is_named(place: Path) -> None:
 
 
 def test_every_placeholder_stands_in_some_help() -> None:
-    context = click.Context(main.group)
+    context = click.Context(main.group, **main.group.context_settings)
     commands = [main.group.get_command(context, name) for name in main.COMMANDS]
     assert {complete.placeholder(parameter) for command in commands if command
             for parameter in command.params} >= complete._WHAT.keys()  # fmt: skip
