@@ -67,6 +67,7 @@ def _from(
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+    command._help_option = None  # click keeps that of whoever asked first, perhaps without -h
     settings = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     return command.make_context(name, [], parent=parent, resilient_parsing=True, **settings)
 
