@@ -44,18 +44,21 @@ def counted() -> Iterator[Callable[[], int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scanner", "lengths"), [(Scanner, (4, 4, 12)), (CompiledScanner, (200, 200, 600))])
+@pytest.mark.parametrize(("scanner", "lengths"), [(Scanner, (4, 12)), (CompiledScanner, (200, 600))])
 def test_a_longer_stream_takes_no_more_memory(
-    scanner: type[Scanner], lengths: tuple[int, ...], counted: Callable[[], int]
+    scanner: type[Scanner], lengths: tuple[int, int], counted: Callable[[], int]
 ) -> None:
+    """The least of three: the first time some things are made that stay, and other threads may take some at any."""
     block = GAME * 100
-    peaks = []
-    for blocks in lengths:  # the first time some things are made that stay
+
+    def peak(blocks: int) -> int:
         counted()
         games = sum(len(batch.lines) for batch in scanner().scan(block for _ in range(blocks)))
-        peaks.append(counted())
         assert games == 100 * blocks
-    assert peaks[2] < peaks[1] + len(block)
+        return counted()
+
+    short, long = (min(peak(blocks) for _ in range(3)) for blocks in lengths)
+    assert long < short + len(block)
 
 
 def gathered() -> FileRecords:
