@@ -15,6 +15,7 @@ import pytest
 from distributed import Client
 
 from tests.support.handmade import RECORDS, games_of
+from tests.support.plans import ONE_CIRCLE
 from ttt_cli import processes
 from ttt_cli.api import configure, fit
 from ttt_cli.cluster.chains import Recalling, Redoing, work_on
@@ -24,26 +25,12 @@ from ttt_cli.evaluate.evidence.grid import EvidenceGrid, evidence_grid
 from ttt_cli.evaluate.evidence.tune import tune
 from ttt_cli.evaluate.forecast import compare as compare_module
 from ttt_cli.evaluate.forecast.compare import System, TuneOptions, compare
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.simulate import simulate
 from ttt_cli.processes import Found, watched
 from ttt_cli.runs.run import open_run
 from ttt_cli.timeline import build_timeline
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")]
-
-PLAN = Plan(
-    players=30,
-    years=12,
-    games=900,
-    expansion=0.0,
-    beta=350,
-    tau=100,
-    draw_margin=150,
-    clusters=1,
-    mixing=1.0,
-    seed=3,
-)
-
 
 MOST = 2
 
@@ -126,7 +113,7 @@ def test_tuning_is_the_same_when_its_worker_dies(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TTT_CLUSTER", raising=False)
-    run = fit(simulate(PLAN).games())
+    run = fit(simulate(ONE_CIRCLE).games())
     here = tune(run)
     marks = request.getfixturevalue("on_it")
     there = tune(run)
@@ -140,7 +127,7 @@ def test_tuning_is_the_same_when_its_worker_dies(
 
 
 def test_a_comparison_is_the_same_when_workers_die(on_it: Path) -> None:
-    timeline = build_timeline(simulate(PLAN).games())
+    timeline = build_timeline(simulate(ONE_CIRCLE).games())
     systems = [System.of(name, configure(model=name)) for name in ("whr", "elo", "trueskill")]
     tuning = TuneOptions(evaluations=10)
     here = compare(timeline, systems, "1856", tuning=tuning, jobs=1)

@@ -12,36 +12,24 @@ import numpy as np
 import pytest
 
 from tests.support.builders import make_games
+from tests.support.plans import ONE_CIRCLE
 from ttt_cli import api
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.evaluate.forecast.compare import System, TuneOptions, compare, later_half
 from ttt_cli.evaluate.forecast.predict import Forecaster, forecast
 from ttt_cli.evaluate.forecast.results import Results
 from ttt_cli.evaluate.forecast.scores import score
-from ttt_cli.evaluate.simulate.simulate import Plan, simulate
+from ttt_cli.evaluate.simulate.simulate import simulate
 from ttt_cli.progress import Bar
 from ttt_cli.sparse import factor
 from ttt_cli.timeline import Timeline, build_timeline
 
 pytestmark = pytest.mark.slow
 
-PLAN = Plan(
-    players=30,
-    years=12,
-    games=900,
-    expansion=0.0,
-    beta=350,
-    tau=100,
-    draw_margin=150,
-    clusters=1,
-    mixing=1.0,
-    seed=3,
-)
-
 
 @pytest.fixture(scope="module")
 def timeline() -> Timeline:
-    return build_timeline(simulate(PLAN).games())
+    return build_timeline(simulate(ONE_CIRCLE).games())
 
 
 def system(name: str, model: str = "ttt", **params: object) -> System:
