@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="package")
-def client() -> Iterator[Client]:
+def cluster() -> Iterator[Client]:
     with cluster_client("local:2") as found:
         yield found
+
+
+@pytest.fixture
+def client(cluster: Client) -> Client:
+    """It, when both are there, also after a test that killed one."""
+    cluster.wait_for_workers(2)
+    return cluster
