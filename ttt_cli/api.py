@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ttt_cli.config.document import Document
@@ -21,6 +20,7 @@ from ttt_cli.games.extend import Extended
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Bar, Progress
+from ttt_cli.runs.locate import run_place
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.scale import POINTS
 from ttt_cli.runs.start import start_from
@@ -89,6 +89,7 @@ def fit(
     if isinstance(config, Resolved) and overrides:
         raise TypeError("give overrides to configure(), not beside its result")
     resolved = config if isinstance(config, Resolved) else configure(config, **overrides)
+    output = None if output is None else run_place(output)
     with writing(output):
         if output is not None:
             check_destination(output)
@@ -118,7 +119,7 @@ def update(
     made from, too, unless `again`) and RunError, as when another process replaced the run meanwhile.
     """
     before = _opened(run)
-    place = before.path if output is None else Path(output)
+    place = before.path if output is None else run_place(output)
     with writing(place):
         before = _opened(run)  # another process may have replaced it until now
         if place is not None:

@@ -47,6 +47,37 @@ def test_a_run_is_written_beside_a_summary_on_stderr(here: Path, capsys: pytest.
     assert open_run("games.ttt").meta.games == 4
 
 
+def test_a_run_named_without_an_ending_is_found_by_all_commands(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["fit", "games.csv", "-o", "a"]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "a.ttt written"
+    assert names(here) == ["a.ttt", "games.csv"]
+    for asked in ([], ["-r", "a"], ["-r", "a.ttt"]):
+        assert main.run(["top", *asked]) == 0
+        assert capsys.readouterr().err.startswith("" if asked else "a.ttt: 4 games")
+    (here / "more.csv").write_text("date,white,black,result\n1863,A,B,1-0\n")
+    assert main.run(["update", "a", "more.csv", "-o", "b", "-q"]) == 0
+    assert names(here) == ["a.ttt", "b.ttt", "games.csv", "more.csv"]
+
+
+def test_an_ending_of_ones_own_is_kept_and_what_it_costs_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["fit", "games.csv", "-o", "a.db"]) == 0
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told == "a.db written; only *.ttt are found unasked, this one by -r a.db"
+    assert names(here) == ["a.db", "games.csv"]
+
+
+def test_what_stands_at_a_name_without_an_ending_is_meant(here: Path) -> None:
+    (here / "a").write_text("mine")
+    (here / "b").mkdir()
+    for name in ("a", "b"):
+        assert main.run(["fit", "games.csv", "-o", name, "-q"]) == 2
+    assert names(here) == ["a", "b", "games.csv"]
+
+
 def test_settings_reach_the_model_and_the_run(here: Path) -> None:
     assert main.run(["fit", "games.csv", "-s", "model.beta=600", "-s", "data.period=quarter", "-q"]) == 0
     meta = open_run("games.ttt").meta

@@ -36,8 +36,8 @@ def command(
 ) -> int:
     """Read games from each FILE (PGN or CSV, - for stdin), infer every player's skill, write a run.
 
-    The run is named after the first FILE: ttt fit games.pgn writes games.ttt here. A summary goes to standard
-    error. Exit code 4: written, but not converged.
+    The run is named after the first FILE: ttt fit games.pgn writes games.ttt here; -o old writes old.ttt. A summary
+    goes to standard error. Exit code 4: written, but not converged.
 
     The default is the model of the paper. `-c ttt-career` knows that skills rise after the debut and that draws become
     more frequent, and foresees games better; `-c ttt-d-career`, with a draw margin for every player, best of all.
@@ -48,6 +48,7 @@ def command(
         )
     from ttt_cli import api
     from ttt_cli.games.read import read_games
+    from ttt_cli.runs.locate import ENDING, run_place
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.storing.destination import check_destination
     from ttt_cli.runs.storing.writing import writing
@@ -55,7 +56,7 @@ def command(
     from ttt_cli.views.run import table_rows
 
     resolved = api.configure(config, overrides)
-    place = None if output == "-" else Path(output or default_output(files[0]))
+    place = None if output == "-" else run_place(output or default_output(files[0]))
     data = resolved.config.data
     with writing(place):
         if place and (standing := check_destination(place)):
@@ -70,7 +71,10 @@ def command(
         run = api.fit(games, resolved, output=place, start=near, progress=progress())
     say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:
-        say(f"{place} written")
+        unasked = (
+            "" if place.suffix == ENDING else f"; only *{ENDING} are found unasked, this one by -r {place}"
+        )
+        say(f"{place} written{unasked}")
     else:
         emit(table_rows(run, "skills"), fmt)
     return 0 if run.meta.converged else options.NOT_CONVERGED

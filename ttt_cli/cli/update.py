@@ -40,6 +40,7 @@ def command(
     if output == "-":
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")
     from ttt_cli import api
+    from ttt_cli.runs.locate import run_place
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.storing.writing import writing
     from ttt_cli.views.ingest.summary import found_lines, reading_lines
@@ -47,7 +48,7 @@ def command(
     place = open_run(run).path
     if dedupe:
         overrides = (*overrides, "data.filter.dedupe=true")
-    with writing(output or place):
+    with writing(run_place(output) if output else place):
         before = open_run(place, scale=["points"])
 
         def show(extended: Extended, data: DataConfig) -> None:

@@ -2,14 +2,23 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 from ttt_cli.errors import RunError
 
+ENDING: Final = ".ttt"  # of the runs that are found unasked
+
 
 def named_run(path: str | os.PathLike[str] | None = None) -> Path | None:
-    """The path that is named or in `$TTT_RUN`, existing or not; None: neither."""
+    """The path that is named or in `$TTT_RUN`, existing or not, as `run_place` has it; None: neither."""
     named = path or os.environ.get("TTT_RUN")
-    return Path(named) if named else None
+    return run_place(named) if named else None
+
+
+def run_place(name: str | os.PathLike[str]) -> Path:
+    """The file that is meant by the name of a run: `a` is `a.ttt`, unless something stands at `a`."""
+    path = Path(name)
+    return path if path.suffix or not path.name or os.path.lexists(path) else path.with_suffix(ENDING)
 
 
 def runs_here() -> list[tuple[Path, float]]:
@@ -17,7 +26,7 @@ def runs_here() -> list[tuple[Path, float]]:
 
     Raises RunError when there is none.
     """
-    here = [file for file in Path().glob("*.ttt") if file.is_file() and not file.name.startswith(".")]
+    here = [file for file in Path().glob(f"*{ENDING}") if file.is_file() and not file.name.startswith(".")]
     if not here:
         raise RunError(
             "there is no run (*.ttt) here",
