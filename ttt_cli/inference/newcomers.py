@@ -82,6 +82,37 @@ class Newcomers:
         az[self.first] += added
         return float(own @ added)
 
+    def leave(self, chains: Chains) -> None:
+        """Tell every first node of `chains` of m what the skills of all others do: for the joint precision matrix."""
+        own = np.diag(self.given_skills)[self.year]
+        chains.variance[self.first] = 1.0 / (self.sd**-2 - own)
+
+    @property
+    def alone(self) -> Array:
+        """The variance of m given all skills, (years,)."""
+        return np.diag(self.given_skills) * self.sd**4
+
+    def by_skills(self, x: Array) -> Array:
+        """The mean of m given all skills, (years,), from their origin."""
+        found: Array = self.given_skills @ self._sum(x[self.first]) * self.sd**2
+        return found
+
+    def told(self, weights: Array, size: int) -> Array:
+        """Weights of skills, (size,), whose sum is that of `by_skills` with `weights`, (years,)."""
+        found = np.zeros(size)
+        found[self.first] = (self.given_skills @ weights * self.sd**2)[self.year]
+        return found
+
+    def waves(self, most: int) -> Array:
+        """Weights of the sums of m that vary most before any game is known, (waves, years)."""
+        found: Array = np.linalg.svd(self._root)[0].T[:most]
+        return found
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """A sample of m before any game is known, of every newcomer's year, (newcomers,)."""
+        found: Array = (self._root @ rng.standard_normal(len(self._years)))[self.year]
+        return found
+
     def tied(self, chains: Chains) -> Chains:
         """The chains with m of the years as further variables, from which those of newcomers' skills come."""
         nodes, years = len(chains.previous), np.arange(len(self._years), dtype=np.int32)

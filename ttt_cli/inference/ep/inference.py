@@ -207,8 +207,10 @@ class Inference:
     def joint_solver(self) -> Callable[[Vector, float], Vector]:
         """b, relative error -> A^-1 b for the precision A of the joint Gaussian of chains and sites as they are.
 
-        The error is that of the energy norm.
+        The error is that of the energy norm. Newcomers' mean is integrated out: no sweep may follow.
         """
+        if self.newcomers:
+            self.newcomers.leave(self.chains)
         self._linearise()
         self._joint.factor()
 
@@ -220,13 +222,15 @@ class Inference:
         return solution
 
     def by_chains(self, x: Vector) -> Vector:
-        """M^-1 (M - A) x, M being A without couplings, by the factors of the last `joint_solver`."""
+        """M^-1 (M - A) x, M being A without what players share, by the factors of the last `joint_solver`."""
         away = np.zeros_like(x)
         self.run_games(lambda begin, end: self._add_couplings(begin, end, x, away))
+        if self.newcomers:
+            self.newcomers.add_shared(self.chains.variance, x, away)
         return self._joint.of_chains(-away)
 
     def chain_variances(self) -> tuple[Vector, Vector]:
-        """The diagonal of M^-1, and its entries with the variable before."""
+        """The diagonal of M^-1, and its entries with the variable before, after `joint_solver`."""
         self._linearise()
         messages = Messages(*np.zeros((3, len(self._means), 2)))
         messages.marginal[:, 0] = self._joint.diagonal

@@ -14,7 +14,7 @@ from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.links import links_of
 from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories, solved_deviations
-from ttt_cli.inference.joint.shape import Shape
+from ttt_cli.inference.joint.shape import Shape, joint_chains
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 from ttt_cli.sparse.factor import affordable
 
@@ -86,15 +86,16 @@ def infer(
             newcomers=inference.newcomer_curve(),
         )
     if shape is None:
-        chains, error = sampled_histories(inference)
+        chains, newcomers, error = sampled_histories(inference)
         note = (
             f"sds are those of the joint posterior by {SAMPLES} samples: standard error {100 * error:.2g} %"
         )
         levels = notes_of(partial(solved_deviations, inference)) if notes_of else ()
         notes = (*inference.moving.notes, note, *levels)
-        links = links_of(inference, inference.chains, inference.sites.link, inference.sites.positivity)
-        draws, state = inference.draws(), inference.state
-        return Found(kind, chains, *inference.log_evidence(), status, trace, state, notes, links, draws)
+        tied = joint_chains(inference)
+        links = links_of(inference, tied, inference.sites.link, inference.sites.positivity)
+        scores, draws, state = inference.log_evidence(), inference.draws(), inference.state
+        return Found(kind, chains, *scores, status, trace, state, notes, links, draws, newcomers)
     joint = JointInference(inference, shape, sites)
     if kind == "joint" and len(trace) < solver.max_sweeps:
         status, trace = joint.solve(solver, on_sweep, trace)
@@ -134,8 +135,6 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
             return "joint", shape
         if asked == "auto" and each <= min(sampled, PATIENCE):
             return "joint sds", shape
-    if inference.newcomers:  # samples know nothing of their mean
-        return "factorised", None
     return ("joint sds" if asked == "joint" or sampled <= PATIENCE else "factorised"), None
 
 

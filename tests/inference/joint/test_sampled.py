@@ -1,0 +1,85 @@
+"""Sds by samples where newcomers' mean moves, against the inverse of a dense matrix."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.inference.test_careers import CAREER, curve
+from tests.inference.test_newcomers import MOVES, PLAY, ROWS
+from tests.reference.joint_ep import chains, with_newcomers
+from tests.support.builders import fit_rows
+from ttt_cli.config.schema import SolverConfig
+from ttt_cli.inference.joint import posterior, sampled
+from ttt_cli.sparse import factor
+
+SAMPLED = SolverConfig(tol=1e-7, posterior="joint")
+
+
+@pytest.fixture(autouse=True)
+def no_factor(monkeypatch):
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+
+
+def dense(timeline, fit):
+    """The covariance of all skills, and margins, from their prior and what the fit keeps of its sites."""
+    n, given = timeline.n_nodes, fit.params
+    prior = chains(timeline, 0.0, given["prior_sd"], given["tau"], curve(**CAREER))
+    precision = with_newcomers(timeline, *prior, given["prior_mean_drift"])[0]
+    if margins := "draw_margin" in fit.chains:
+        of_margins = chains(timeline, 0.0, given["draw_margin_sd"], given["draw_margin_tau"])[0]
+        nothing = np.zeros((n, n))
+        precision = np.block([[precision, nothing], [nothing, of_margins + np.diag(fit.links.positive)]])
+    for i, j, q in zip(fit.links.first, fit.links.second, fit.links.precision.T, strict=True):
+        u = np.zeros((1 + margins, len(precision)))
+        u[0, [i, j]] = 1.0, -1.0
+        if margins:
+            u[0, n + i], u[1, [i, j, n + j]] = 1.0, (-1.0, 1.0, 1.0)
+        precision += u.T @ (q[[[0, 1], [1, 2]]] if margins else q[:, None]) @ u
+    return np.linalg.inv(precision)
+
+
+def of_years(timeline, fit, covariance):
+    """The sds of newcomers' means: given all skills they are a Gaussian, which moves as these do."""
+    years, first = fit.newcomers.year, np.flatnonzero(timeline.previous < 0)
+    drift, variance = fit.params["prior_mean_drift"], fit.params["prior_sd"] ** 2
+    prior = 1.0 + drift**2 * (np.minimum.outer(years, years) - years[0])
+    of = np.equal.outer(years, timeline.node_period[first]).astype(float)
+    given = np.linalg.inv(np.linalg.inv(prior) + of @ of.T / variance)
+    by_skills = given @ of / variance
+    return np.sqrt(np.diag(given + by_skills @ covariance[np.ix_(first, first)] @ by_skills.T))
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_levels_of_newcomers_are_solved_for(model):
+    timeline, fit = fit_rows(ROWS, model, SAMPLED, **PLAY, **MOVES)
+    assert fit.posterior == "joint sds"
+    assert fit.newcomers.sd == pytest.approx(of_years(timeline, fit, dense(timeline, fit)), rel=1e-4)
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_samples_know_newcomers_mean(model, monkeypatch):
+    """With the slowest wave alone solved for, within four standard errors of many samples."""
+    monkeypatch.setattr(sampled, "SAMPLED", 1.0)
+    monkeypatch.setattr(sampled, "WAVES", 1)
+    many = partial(sampled.sampled_histories, samples=4000)
+    monkeypatch.setattr(posterior, "sampled_histories", many)
+    timeline, fit = fit_rows(ROWS, model, SAMPLED, **PLAY, **MOVES)
+    covariance = dense(timeline, fit)
+    later = np.flatnonzero(timeline.previous >= 0)
+    found = np.concatenate([chain.sd for chain in fit.chains.values()])
+    sd = np.sqrt(np.diag(covariance))
+    assert np.abs(np.log(found / sd)).max() < 4 / np.sqrt(2 * 4000)
+    exact = of_years(timeline, fit, covariance)
+    assert np.abs(np.log(fit.newcomers.sd / exact)).max() < 4 / np.sqrt(2 * 4000)
+    before = timeline.previous[later]
+    away = fit.chains["skill"].covariance[later] - covariance[before, later]
+    assert np.abs(away / (sd[before] * sd[later])).max() < 4 / np.sqrt(4000)
+
+
+def test_a_drift_of_nearly_nothing_is_one_common_level():
+    (_, plain), (_, moved) = (
+        fit_rows(ROWS, "ttt", SAMPLED, **PLAY, **CAREER, draw_margin=110.0, **more)
+        for more in ({}, {"prior_mean_drift": 1e-6})
+    )
+    assert moved.sd == pytest.approx(np.sqrt(plain.sd**2 + 1.0), rel=0.05)
