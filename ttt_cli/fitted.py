@@ -6,7 +6,7 @@ chain has them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -208,6 +208,17 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
                 changes[column][rows] = change
     played = timeline.node_games[nodes]
     return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | changes)
+
+
+def parts_by_player(timeline: Timeline, fit: Fit) -> Iterator[Spans]:
+    """The spans of all nodes in order of player, then period, in parts of whole players."""
+    nodes, rows = by_player(timeline), timeline.room.rows
+    count = np.bincount(timeline.node_player)
+    end = np.cumsum(count)
+    inner = np.flatnonzero(np.diff((end - count) // (rows or max(len(nodes), 1)))) + 1
+    for part in np.split(nodes, end[inner - 1]):
+        yield spans(timeline, fit, part)
+        timeline.room.let_go()
 
 
 def _by_period(way: Bridge, passed: Array | float, steps: float) -> tuple[Array | float, ...]:

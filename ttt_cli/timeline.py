@@ -1,6 +1,8 @@
 """Games laid out in time: who plays in which period, and which games each period holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +13,7 @@ from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
 from ttt_cli.reading.batches import WINNER_FIRST
+from ttt_cli.room import MEMORY, Room
 
 _COLOURS_UNKNOWN: Final = (
     "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
@@ -38,7 +41,7 @@ class Timeline:
     points added to White's strength).
     `joined`: whether a row goes on with the match of the row before, a record of several outcomes; None: no row does.
     `colours`: whether it is known who had White; if not, `game_white` is the player named first. `notes`: what is to be
-    said of the games.
+    said of the games. `room`: where the arrays live.
     """
 
     players: tuple[str, ...]
@@ -60,6 +63,7 @@ class Timeline:
     joined: Mask | None = None
     colours: bool = True
     notes: tuple[str, ...] = ()
+    room: Room = MEMORY
 
     @property
     def n_nodes(self) -> int:
@@ -97,35 +101,44 @@ _GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games in time steps. With `auto` colours are known, unless the winner is always named first."""
-    from ttt_cli.kernels.layout import Nodes, find_nodes, lay_out, sort_nodes
+    """Lay out games in time steps. With `auto` colours are known, unless the winner is always named first.
 
+    The timeline lives where the games do.
+    """
+    from ttt_cli.kernels.layout import Nodes, lay_out
+
+    room = games.room
     periods, game_start = _runs(games.date, period)
-    players, ends = len(games.players), (game_start, games.white, games.black)
-    node_start, found = np.empty(len(periods) + 1, np.int64), np.empty(2 * len(games), np.int32)
-    find_nodes(*ends, np.full(players, -1, np.int32), node_start, found)
-    nodes = int(node_start[-1])
-    player, number, previous, following = np.empty((4, nodes), np.int32)
-    sort_nodes(node_start, found, np.zeros(players, np.int32), previous, player)
-    count, gap_years = np.empty((2, nodes))
-    laid = Nodes(player, number, count, previous, following, gap_years)
-    game_white, game_black = np.empty((2, len(games)), np.int32)
-    lay_out(
-        periods, STEPS_PER_YEAR[period], *ends, games.weight, node_start, np.full(players, -1, np.int32), laid,
-        game_white, game_black,
-    )  # fmt: skip
+    room.let_go()
+    parts = _parts(game_start, room.rows)
+    node_start, node_player = _nodes(games, game_start, parts)
+    nodes, kinds = len(node_player), (np.int32, np.int32, np.float64, np.int32, np.int32, np.float64)
+    laid = Nodes._make(
+        room.empty(f"node-{name}", (nodes,), kind) for name, kind in zip(Nodes._fields, kinds, strict=True)
+    )
+    laid.player[:] = node_player
+    del node_player
+    ends = [room.empty(name, (len(games),), np.int32) for name in ("game-white", "game-black")]
+    node_of = np.full(len(games.players), -1, np.int32)
+    for begin, end in parts:
+        here = slice(begin, end + 1)
+        lay_out(
+            periods[begin:end], STEPS_PER_YEAR[period], game_start[here], games.white, games.black, games.weight,
+            node_start[here], node_of, laid, *ends,
+        )  # fmt: skip
+        room.let_go()
     arrays: dict[str, NDArray[Any]] = {
         "periods": periods,
         "node_start": node_start,
         "game_start": game_start,
-        "node_player": player,
-        "node_period": number,
-        "node_games": count,
-        "previous": previous,
-        "next": following,
-        "gap_years": gap_years,
-        "game_white": game_white,
-        "game_black": game_black,
+        "node_player": laid.player,
+        "node_period": laid.period,
+        "node_games": laid.games,
+        "previous": laid.previous,
+        "next": laid.next,
+        "gap_years": laid.gap_years,
+        "game_white": ends[0],
+        "game_black": ends[1],
         "outcome": games.outcome,
         "weight": games.weight,
         "offset": games.offset,
@@ -135,7 +148,36 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
     joined = _joined(games)
     known = colours_known(games, colours)
     notes = _notes(games, known=known) if colours == "auto" else ()
-    return Timeline(players=games.players, period=period, joined=joined, colours=known, notes=notes, **arrays)
+    room.let_go()
+    return Timeline(games.players, period, joined=joined, colours=known, notes=notes, room=room, **arrays)
+
+
+def _parts(game_start: Places, rows: int | None) -> list[tuple[int, int]]:
+    """Consecutive periods, from one to before another, of about so many games."""
+    if not len(game_start) > 1:
+        return []
+    number = game_start[:-1] // (rows or max(int(game_start[-1]), 1))
+    cuts = [*_starts(number).tolist(), len(number)]
+    return list(pairwise(cuts))
+
+
+def _nodes(games: Games, game_start: Places, parts: Sequence[tuple[int, int]]) -> tuple[Places, Ids]:
+    """Where the nodes of each period begin, with the end, and the player of each node."""
+    from ttt_cli.kernels.layout import find_nodes, sort_nodes
+
+    node_start, players = np.zeros(len(game_start), np.int64), len(games.players)
+    found: list[Ids] = []
+    for begin, end in parts:
+        start, here = np.empty(end - begin + 1, np.int64), game_start[begin : end + 1]
+        rough = np.empty(2 * int(here[-1] - here[0]), np.int32)
+        find_nodes(here, games.white, games.black, np.full(players, -1, np.int32), start, rough)
+        count = int(start[-1])
+        spare, player = np.empty((2, count), np.int32)
+        sort_nodes(start, rough, np.zeros(players, np.int32), spare, player)
+        node_start[begin : end + 1] = node_start[begin] + start
+        found.append(player)
+        games.room.let_go()
+    return node_start, np.concatenate([np.empty(0, np.int32), *found])
 
 
 def _notes(games: Games, *, known: bool) -> tuple[str, ...]:
@@ -173,6 +215,6 @@ def _runs(date: Ids, period: Period) -> tuple[Ids, Places]:
     return number[first], np.append(days[first], len(date))
 
 
-def _starts(values: Ids) -> Places:
+def _starts(values: NDArray[np.integer]) -> Places:
     """Where each distinct value of a sorted array starts."""
     return np.flatnonzero(np.append(np.ones(len(values[:1]), np.bool_), values[1:] != values[:-1]))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +141,7 @@ def games_of(records: Records) -> Games:
         present[players[rows]] = True
     number = (np.cumsum(present) - 1).astype(np.int32)
     names = tuple(compress(records.players, present.tolist()))
+    texts: dict[str, Any] = {name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS}
     return Games(
         date=records.date_day[dates],
         date_precision=records.date_precision[dates],
@@ -153,7 +155,7 @@ def games_of(records: Records) -> Games:
         players=names,
         report=records.report,
         spellings=of_players(records.spellings, names),
-        **{name: picked(getattr(records, name), rows) for name in TEXT_COLUMNS},
+        **texts,
     )
 
 

@@ -11,6 +11,7 @@ from ttt_cli.notebook import facts_table
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.reports import ReadReport
+from ttt_cli.room import MEMORY, Room
 
 LOSS: Final = 0
 DRAW: Final = 1
@@ -52,7 +53,8 @@ class Games:
     equal games, and `offset` is added to White's strength in it (Elo points; below 0 when White gave odds). Either may
     have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's place
     there (see `reading.places`). `players` is sorted and holds each name once. `event`, `site` and `round` are texts as
-    written, empty where nothing is known. `spellings` are players with other spellings of their names, sorted.
+    written, empty where nothing is known. `spellings` are players with other spellings of their names, sorted. The
+    columns live in `room`.
 
     Raises ValueError when a column has the wrong length, or an index or code is out of range.
     """
@@ -72,6 +74,7 @@ class Games:
     site: Column[str] = field(default=_UNKNOWN, repr=False)
     round: Column[str] = field(default=_UNKNOWN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    room: Room = field(default=MEMORY, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         n = len(self.date)

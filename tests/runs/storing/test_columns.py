@@ -27,6 +27,6 @@ def test_records_are_the_weighted_results(data: st.DataObject) -> None:
         expected[2 - outcome, games.players.index(black)] += weight
     timeline = build_timeline(games)
     nodes = spans(timeline, fit_of(timeline), by_player(timeline))
-    found = player_columns(games, nodes, Labels(timeline))
+    found = player_columns(games, [nodes], Labels(timeline))
     assert np.array_equal([found["losses"], found["draws"], found["wins"]], expected)
     assert np.array_equal(found["games"], expected.sum(axis=0))

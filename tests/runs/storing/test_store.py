@@ -5,16 +5,21 @@ import duckdb
 import numpy as np
 import pytest
 
+from tests.support.builders import make_games
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 from tests.support.laid_out import histories
+from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import RunError
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Line
+from ttt_cli.reading.column import Column
+from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import memory_run, open_run
 from ttt_cli.runs.storing import fill
 from ttt_cli.runs.storing.destination import check_destination
 from ttt_cli.runs.storing.store import write_run
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
 
 
@@ -255,3 +260,32 @@ def test_notes_of_the_model_are_kept_and_runs_without_them_have_none() -> None:
     assert RunMeta.from_rows(rows) == replace(meta, notes=())
     with pytest.raises(RunError, match="lacks trace"):
         RunMeta.from_rows((key, value) for key, value in rows if key != "trace")
+
+
+def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    sides = (rng.choice(9, 2, replace=False) for _ in range(80))
+    games = make_games(
+        (1900 + int(rng.integers(9)), f"p{i}", f"p{j}", int(rng.integers(3)), 1.0 + k % 2)
+        for k, (i, j) in enumerate(sides)
+    )
+    written = Column(rng.integers(0, 5, 80).astype(np.int32), ("", *"abcd"))
+    games = replace(games, event=written, spellings=(("p1", "P. 1"),))
+    runs = []
+    for name, room in (("whole", MEMORY), ("parts", FileRoom(tmp_path, rows=7))):
+        timeline = build_timeline(replace(games, room=room))
+        fit = ttt.fit(timeline, ttt.Params(), SolverConfig())
+        write_run(place := tmp_path / f"{name}.ttt", replace(games, room=room), timeline, fit, CONFIG)
+        runs.append(place)
+    with duckdb.connect() as connection:
+        for run in runs:
+            connection.execute(f"ATTACH '{run}' AS {run.stem}")
+        tables = connection.execute("SELECT DISTINCT table_name FROM duckdb_tables()").fetchall()
+        assert len(tables) > 10
+        for (table,) in tables:
+            whole, parts = (
+                connection.execute(f"SELECT * FROM {run.stem}.main.{table} ORDER BY rowid").fetchall()
+                for run in runs
+            )
+            different = {one[0] for one, other in zip(whole, parts, strict=True) if one != other}
+            assert different <= {"created"}, table

@@ -1,7 +1,7 @@
 """The tables of a run as arrays, with the ids and numbers that stand for names and labels."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ttt_cli.reading.growable import spread
 from ttt_cli.timeline import Timeline
 
 Columns = dict[str, NDArray[np.generic]]
+_SORTED: Final = 4  # times as many pairs are sorted at once as rows are looked at
 
 
 def texts(values: Sequence[str]) -> NDArray[np.object_]:
@@ -38,42 +39,37 @@ class Labels:
         return self.texts[np.searchsorted(self.numbers, numbers)]
 
 
-def player_columns(games: Games, spans: Spans, labels: Labels) -> Columns:
+def player_columns(games: Games, spans: Iterable[Spans], labels: Labels) -> Columns:
     """One row per player, in order: names, spellings to look up, the record and the peak.
 
-    `spans` are those of all nodes, by player. The peak is the highest mean among the periods with games, the first of
-    equals. None and NaN are what players without games lack.
+    `spans` are those of all nodes, by player, in parts of whole players. The peak is the highest mean among the periods
+    with games, the first of equals. None and NaN are what players without games lack.
     """
     n = len(games.players)
-    start = np.flatnonzero(np.diff(spans.player, prepend=-1))
-    end = np.append(start[1:], len(spans.player))[: len(start)] - 1
-    peak = _peaks(spans)
-
-    def labelled(rows: Places) -> NDArray[np.object_]:
-        found = np.full(n, None, dtype=object)
-        found[spans.player[rows]] = labels.of(spans.period[rows])
-        return found
-
-    def numbers(column: str) -> Array:
-        found = np.full(n, np.nan)
-        found[spans.player[peak]] = spans.columns[column][peak]
-        return found
-
+    period = {name: np.full(n, None, dtype=object) for name in ("first", "last", "peak_period")}
+    number = {name: np.full(n, np.nan) for name in ("mean", "sd")}
+    for part in spans:
+        start = np.flatnonzero(np.diff(part.player, prepend=-1))
+        end, peak = np.append(start[1:], len(part.player))[: len(start)] - 1, _peaks(part)
+        for found, rows in zip(period.values(), (start, end, peak), strict=True):
+            found[part.player[rows]] = labels.of(part.period[rows])
+        for name, column in number.items():
+            column[part.player[peak]] = part.columns[name][peak]
     losses, draws, wins = _record(games)
     folded = fold_all(games.players)
     return {
         "player": texts(games.players),
         "folded": texts(folded),
         "surname": texts(fold_surnames(games.players, folded)),
-        "first": labelled(start),
-        "last": labelled(end),
+        "first": period["first"],
+        "last": period["last"],
         "games": wins + draws + losses,
         "wins": wins,
         "draws": draws,
         "losses": losses,
-        "peak_period": labelled(peak),
-        "peak_mean": numbers("mean"),
-        "peak_sd": numbers("sd"),
+        "peak_period": period["peak_period"],
+        "peak_mean": number["mean"],
+        "peak_sd": number["sd"],
         "opponents": _opponents(games),
     }
 
@@ -94,22 +90,47 @@ def _record(games: Games) -> Array:
     """The weighted numbers of games that each player lost, drew and won, shape (3, players): by outcome."""
     n = len(games.players)
     alike = games.weight.strides == (0,) and len(games) > 0
-    weight = None if alike else games.weight
-    block = n * games.outcome.astype(np.int32)
-    for_white, for_black = (
-        np.bincount(ids + block, weight, 3 * n).reshape(3, n) for ids in (games.white, games.black)
-    )
-    return (for_white + for_black[::-1]) * (games.weight[0] if alike else 1.0)
+    found = np.zeros((3, n))
+    for part in games.room.parts(len(games)):
+        weight = None if alike else games.weight[part]
+        block = n * games.outcome[part].astype(np.int32)
+        for_white, for_black = (
+            np.bincount(ids[part] + block, weight, 3 * n).reshape(3, n) for ids in (games.white, games.black)
+        )
+        found += for_white + for_black[::-1]
+    return found * (games.weight[0] if alike else 1.0)
 
 
 def _opponents(games: Games) -> Places:
     """With how many different opponents each player has games, shape (players,)."""
-    n = len(games.players)
-    pairs = np.minimum(games.white, games.black).astype(np.int64) * n + np.maximum(games.white, games.black)
-    pairs.sort()  # several times as fast as np.unique
-    different = pairs[np.append(np.ones(len(pairs[:1]), np.bool_), pairs[1:] != pairs[:-1])]
-    lower = different // max(n, 1)
-    return np.bincount(lower, minlength=n) + np.bincount(different - lower * n, minlength=n)
+    n, found = len(games.players), np.zeros(len(games.players), np.int64)
+    for pairs in _pairs(games):
+        pairs.sort()  # several times as fast as np.unique
+        different = pairs[np.append(np.ones(len(pairs[:1]), np.bool_), pairs[1:] != pairs[:-1])]
+        lower = different // max(n, 1)
+        found += np.bincount(lower, minlength=n) + np.bincount(different - lower * n, minlength=n)
+    return found
+
+
+def _pairs(games: Games) -> Iterator[Places]:
+    """A number for the players of each game, all games of the same players in one part."""
+    n, room = len(games.players), games.room
+
+    def pairs(part: slice) -> Places:
+        white, black = games.white[part], games.black[part]
+        return np.minimum(white, black).astype(np.int64) * n + np.maximum(white, black)
+
+    if room.rows is None or len(games) <= room.rows:
+        yield pairs(slice(None))
+        return
+    count = np.zeros(n, np.int64)
+    for part in room.parts(len(games)):
+        count += np.bincount(np.minimum(games.white[part], games.black[part]), minlength=n)
+    group = (np.cumsum(count) - count) // (_SORTED * room.rows)
+    for number in range(int(group[-1]) + 1):
+        low, high = np.searchsorted(group, [number, number + 1])
+        found = (pairs(part) for part in room.parts(len(games)))
+        yield np.concatenate([some[(some >= low * n) & (some < high * n)] for some in found])
 
 
 def span_columns(names: NDArray[np.generic], spans: Spans) -> Columns:
@@ -123,38 +144,45 @@ def span_columns(names: NDArray[np.generic], spans: Spans) -> Columns:
     }
 
 
-def game_columns(games: Games, timeline: Timeline) -> Columns:
-    """The games, in order."""
+def game_columns(games: Games, timeline: Timeline, rows: slice) -> Columns:
+    """Some of the games, in order."""
     return {
-        "period_number": period_of(games.date, timeline.period),
-        "date_days": games.date,
-        "date_precision": games.date_precision,
-        "white_id": games.white,
-        "black_id": games.black,
-        "outcome": games.outcome,
-        "weight": games.weight,
-        "offset": games.offset,
-        "line": games.source_line,
-        "file_number": games.source_file,
+        "period_number": period_of(games.date[rows], timeline.period),
+        "date_days": games.date[rows],
+        "date_precision": games.date_precision[rows],
+        "white_id": games.white[rows],
+        "black_id": games.black[rows],
+        "outcome": games.outcome[rows],
+        "weight": games.weight[rows],
+        "offset": games.offset[rows],
+        "line": games.source_line[rows],
+        "file_number": games.source_file[rows],
     }
 
 
-def text_columns(games: Games) -> dict[str, Columns]:
-    """The tables `texts` and `game_texts`, both empty where nothing is written of the games."""
-    written: list[str] = []
-    columns: Columns = {}
-    for name in TEXT_COLUMNS:
-        column: Column[str] = getattr(games, name)
-        present = np.zeros(len(column.values), np.bool_)
-        present[column.codes] = True
-        columns[name] = spread(len(written) - 1 + np.cumsum(present, dtype=np.int32), column.codes)
-        written += [column.values[place] for place in np.flatnonzero(present).tolist()]
-    if not any(written):
-        return {}
-    return {
-        "texts": {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)},
-        "game_texts": columns,
-    }
+class WrittenTexts:
+    """What is written of games, for the tables `texts`, which is empty where nothing is, and `game_texts`."""
+
+    def __init__(self, games: Games) -> None:
+        self._games, self._numbers = games, dict[str, Ids]()
+        written: list[str] = []
+        for name in TEXT_COLUMNS:
+            column: Column[str] = getattr(games, name)
+            present = np.zeros(len(column.values), np.bool_)
+            for part in games.room.parts(len(column.codes) if column.codes.strides[0] else 1):
+                present[column.codes[part]] = True
+            self._numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32)
+            written += [column.values[place] for place in np.flatnonzero(present).tolist()]
+        self.texts: Columns = {}
+        if any(written):
+            self.texts = {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)}
+
+    def of_games(self, rows: slice) -> Columns:
+        """The numbers of the texts of some games, in order."""
+        return {
+            name: spread(numbers, getattr(self._games, name).codes[rows])
+            for name, numbers in self._numbers.items()
+        }
 
 
 def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:

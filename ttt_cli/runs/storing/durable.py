@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # The oldest that every version of DuckDB we allow can write, and the first in which a log knows its database: a log
 # left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
+MEMORY: Final = "1GB"  # that tables which are written may take before they are on the disk
 Digest = dict[str, tuple[int, int]]
 
 
@@ -34,7 +35,8 @@ def new_database(path: Path) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     with _replacing(path) as temporary:
-        with closing(duckdb.connect()) as connection:
+        limits: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{temporary}.tmp"}
+        with closing(duckdb.connect(config=limits)) as connection:
             name = str(temporary).replace("'", "''")
             connection.execute(
                 f"ATTACH '{name}' AS {DATABASE} (STORAGE_VERSION '{STORAGE}'); USE {DATABASE}; BEGIN"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ttt_cli import __version__
-from ttt_cli.fitted import Fit, by_player, spans
+from ttt_cli.fitted import Fit, Spans, by_player, parts_by_player
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
@@ -17,11 +18,11 @@ from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.runs.storing.columns import (
     Columns,
     Labels,
+    WrittenTexts,
     game_columns,
     link_columns,
     player_columns,
     span_columns,
-    text_columns,
     texts,
 )
 from ttt_cli.timeline import Timeline
@@ -34,28 +35,36 @@ if TYPE_CHECKING:
 
 def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
     """Create and fill all tables of a run in an empty database."""
-    whole = bool((games.weight % 1 == 0).all())
-    connection.execute(definitions(list(fit.chains), timeline.period, whole=whole))
+    weight = games.weight if games.weight.strides[0] else games.weight[:1]
+    connection.execute(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
     labels, names = Labels(timeline), texts(games.players)
     ids = np.arange(len(games.players), dtype=np.int32)
     _insert(connection, "names", {"id": ids, "player": names})
     _insert(connection, "periods", {"period_number": labels.numbers, "period": labels.texts})
     _insert_report(connection, games.report)
-    _insert(connection, "game_rows", game_columns(games, timeline))
-    for table, columns in text_columns(games).items():
-        _insert(connection, table, columns)
+    written = WrittenTexts(games)
+    if written.texts:
+        _insert(connection, "texts", written.texts)
+    for rows in games.room.parts(len(games)):
+        _insert(connection, "game_rows", game_columns(games, timeline, rows))
+        if written.texts:
+            _insert(connection, "game_texts", written.of_games(rows))
     if games.spellings:
         pairs = zip(("player", "spelling"), zip(*games.spellings, strict=True), strict=True)
         _insert(connection, "spellings", {name: texts(values) for name, values in pairs})
-    all_spans = spans(timeline, fit, by_player(timeline))
-    _insert(connection, "spans", span_columns(names, all_spans))
+
+    def inserted() -> Iterator[Spans]:
+        for part in parts_by_player(timeline, fit):
+            _insert(connection, "spans", span_columns(names, part))
+            yield part
+
+    _insert(connection, "players", player_columns(games, inserted(), labels))
     if fit.links is not None:
         for table, columns in link_columns(fit.links, by_player(timeline)).items():
             _insert(connection, table, columns)
     for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
         if curve is not None:
             _insert(connection, table, vars(curve))
-    _insert(connection, "players", player_columns(games, all_spans, labels))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
     connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())

@@ -82,6 +82,6 @@ def test_slices_are_unloaded_where_memory_is_short(tmp_path, monkeypatch, taken,
     cuts = place.cuts(timeline)
     monkeypatch.setattr(place, "cuts", lambda _: cuts)
     monkeypatch.setattr(stored, "resident", lambda: taken)
-    monkeypatch.setattr(stored.mmap, "mmap", Watched)
+    monkeypatch.setattr(mmap, "mmap", Watched)
     ttt.fit(timeline, params, EXACT, place=place)
     assert bool(unloaded) == unloads

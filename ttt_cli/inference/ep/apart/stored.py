@@ -5,7 +5,6 @@ short its pages are given back after the step; what changed the system writes to
 through the slices in the same order again and again, the first stay loaded: no other choice would load less.
 """
 
-import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,15 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ttt_cli.arrays import Places
-from ttt_cli.errors import ConfigError, SetupError
+from ttt_cli.errors import ConfigError
 from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.processes import available_cores
+from ttt_cli.room import FileRoom
 from ttt_cli.timeline import Timeline
 
 VARIABLE: Final = 225  # bytes of a slice for each of its variables
@@ -110,11 +107,10 @@ class _StoredSlice:
     """A slice whose arrays are files; as many of its size as there are threads need room in `memory`, bytes."""
 
     def __init__(self, folder: Path, memory: int, threads: int, held: Callable[..., HeldSlice]) -> None:
-        self._files: list[mmap.mmap] = []
-        self._folder = folder
-        self._folder.mkdir()
-        self._slice = held(room=self._room)
-        self._most = memory - threads * sum(map(len, self._files))
+        folder.mkdir()
+        self._room = FileRoom(folder)
+        self._slice = held(room=self._room.empty)
+        self._most = memory - threads * self._room.size
         self._unload()
 
     def ask(self, name: str, *arguments: Any) -> Any:
@@ -122,34 +118,10 @@ class _StoredSlice:
         self._unload()
         return found
 
-    def _room(self, name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        if not size:
-            return np.zeros(shape, dtype)
-        try:
-            with (self._folder / name).open("wb+") as file:
-                _reserve(file.fileno(), size)
-                self._files.append(mmap.mmap(file.fileno(), size))
-        except OSError as error:
-            raise SetupError(
-                f"a slice of time cannot be stored in {self._folder.parent}: {error.strerror}",
-                hint="--scratch FOLDER puts it elsewhere",
-            ) from error
-        return np.frombuffer(self._files[-1], dtype).reshape(shape)
-
     def _unload(self) -> None:
         """Give back what is loaded if the next slices have no room; the system itself may do so, too."""
-        if not 0 < resident() <= self._most and hasattr(mmap, "MADV_DONTNEED"):
-            for file in self._files:
-                file.madvise(mmap.MADV_DONTNEED)
-
-
-def _reserve(file: int, size: int) -> None:
-    """Zeros that are sure to have room: a mapped file that finds none later would end the process."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, 0, size)
-    else:
-        os.truncate(file, size)
+        if not 0 < resident() <= self._most:
+            self._room.let_go()
 
 
 def resident() -> int:
