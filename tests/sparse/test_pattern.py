@@ -69,3 +69,13 @@ def test_places_are_where_the_numbers_go(shift):
     found = Pattern(first, second, 131)
     assert (found.places(second, first) == found.entry[found.pair]).all()
     assert len(np.unique(np.append(found.entry, found.diagonal))) == len(found.entry) + 131
+
+
+def test_the_pattern_asked_for_last_is_given_again(monkeypatch):
+    monkeypatch.setattr(module, "_last", None)
+    first, second = np.array([0, 1, 2]), np.array([1, 2, 3])
+    found = module.pattern_of(first, second, 5)
+    assert module.pattern_of(first.copy(), second.copy(), 5) is found
+    others = [module.pattern_of(first, second, 4), module.pattern_of(first, np.array([1, 2, 0]), 4)]
+    assert [len(other.place) for other in others] == [4, 4]
+    assert stored(others[1].tree).sum() != stored(others[0].tree).sum()

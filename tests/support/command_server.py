@@ -1,7 +1,8 @@
 """The command `ttt` without its start: a process that has the libraries loaded forks for every command.
 
 `Server.folder` holds an executable `ttt` that hands its arguments, folder, environment and the three standard
-streams over and ends with the command's exit code. All modules are loaded before the fork, and none has run anything.
+streams over and ends with the command's exit code. All modules and the kernels of a fit are loaded before the fork,
+and none has run anything.
 """
 
 from __future__ import annotations
@@ -87,12 +88,16 @@ def serve(listener: socket.socket) -> None:
 
 def _load() -> None:
     import ttt_cli
+    from ttt_cli import warm
 
     for name in LIBRARIES:
         import_module(name)
     for module in walk_packages(ttt_cli.__path__, f"{ttt_cli.__name__}."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
+    for name, kernels in ((name, kernels) for chain in warm.DEFAULT for name, kernels in chain.items()):
+        for kernel in kernels:
+            getattr(import_module(f"ttt_cli.kernels.{name}"), kernel).compile()
     gc.collect()
     gc.freeze()
 

@@ -10,6 +10,7 @@ from ttt_cli.kernels.joint.structures import Tree
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
 Graph = tuple[Places, Ints]
+Ends = NDArray[np.integer]
 
 
 class Pattern:
@@ -25,7 +26,7 @@ class Pattern:
     | front, broad | | sizes of working space (`kernels/joint/factor.py`) |
     """
 
-    def __init__(self, first: NDArray[np.integer], second: NDArray[np.integer], n: int) -> None:
+    def __init__(self, first: Ends, second: Ends, n: int) -> None:
         keys = np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
         distinct, self.pair = np.unique(keys, return_inverse=True)
         low, high = (part.astype(np.int32) for part in np.divmod(distinct, max(n, 1)))
@@ -66,7 +67,7 @@ class Pattern:
         """Where they hold every variable with itself."""
         return self.places(*[np.arange(len(self.place), dtype=np.int32)] * 2)
 
-    def places(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> Places:
+    def places(self, first: Ends, second: Ends) -> Places:
         """Where the panels hold entries at pairs of variables that are joined."""
         from ttt_cli.kernels.joint import symbolic
 
@@ -74,6 +75,19 @@ class Pattern:
         found = np.empty(len(one), np.int64)
         symbolic.places(self.tree, np.minimum(one, other), np.maximum(one, other), found)
         return found
+
+
+_last: tuple[Ends, Ends, Pattern] | None = None
+
+
+def pattern_of(first: Ends, second: Ends, n: int) -> Pattern:
+    """The pattern of pairs; the last one is kept, since fits of the same games at many parameters ask for it again."""
+    global _last  # noqa: PLW0603
+    if _last and n == len(_last[2].place) and all(map(np.array_equal, _last[:2], (first, second))):
+        return _last[2]
+    pattern = Pattern(first, second, n)
+    _last = first, second, pattern
+    return pattern
 
 
 def _neighbours(low: Ints, high: Ints, n: int) -> Graph:

@@ -7,7 +7,7 @@ import numpy as np
 from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.kernels.ep.structures import Chains
-from ttt_cli.sparse.pattern import Pattern
+from ttt_cli.sparse.pattern import pattern_of
 
 STIFF: Final = 1e-10  # of the largest variance: smaller steps are none, as the matrix would lose its digits
 
@@ -55,7 +55,7 @@ class Shape:
             pairs = [(i, j), (i, a), (i, b), (j, a), (j, b), (a, b)]
         ends = map(np.concatenate, zip(*pairs, (previous[self.later], self.later), strict=True))
         self.first, self.second = ends
-        self.pattern = Pattern(self.group[self.first], self.group[self.second], len(firsts))
+        self.pattern = pattern_of(self.group[self.first], self.group[self.second], len(firsts))
 
     def total(self, values: Array) -> Array:
         """The sums over groups of what belongs to variables."""
