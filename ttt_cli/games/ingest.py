@@ -1,6 +1,6 @@
 """All files' records as one table, with the account of what became of every one of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
@@ -19,12 +19,18 @@ from ttt_cli.games.table import Games
 from ttt_cli.games.texts import no_texts
 from ttt_cli.games.validate import Validated, record_words
 from ttt_cli.reading.batches import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJECT_CODE, SAME_PLAYER
-from ttt_cli.reading.column import Column
+from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.reports import FileReport, Problem
 
 _DEFAULT: Final = DataConfig()
+SAID: Final = (
+    "date",
+    "white_written",
+    "black_written",
+    "result",
+)  # columns, of which the words on a record are made
 
 
 class Collector:
@@ -36,11 +42,11 @@ class Collector:
 
     def __init__(self, data: DataConfig = _DEFAULT, *, everything: bool = False) -> None:
         self._data, self._everything = data, everything
-        self._aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
-        self._dictionaries = Dictionaries(FURTHER if everything else _needed(data, self._aliases))
+        self.aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
+        self.dictionaries = Dictionaries(FURTHER if everything else _needed(data, self.aliases))
         if not (everything or _by_event(data)):
-            self._dictionaries.columns["site"] = NoLinks("")
-        self._parts = FileColumns(self._dictionaries.columns)
+            self.dictionaries.columns["site"] = NoLinks("")
+        self._parts = FileColumns(self.dictionaries.columns)
         self._files: list[FileReport] = []
         self._problems: list[Problem] = []
 
@@ -49,7 +55,7 @@ class Collector:
 
         What names and filters do follows when all files have been read.
         """
-        validated = Validated(records, self._dictionaries, self._data)
+        validated = Validated(records, self.dictionaries, self._data)
         reject_code = self._parts.add(validated, *records.rejected)
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
@@ -57,6 +63,15 @@ class Collector:
         report = FileReport(records.path, kind, digest, size, records.rows, *account, chess=records.chess)
         self._files.append(report)
         return report
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All columns as numbers in the `dictionaries`, shape (records,), with the `reject_code`. For once."""
+        return self._parts.joined()
+
+    @property
+    def by_id(self) -> bool:
+        """Whether ids tell who players are."""
+        return self._data.ids and len(self.dictionaries.columns["white_id"].values) > 1
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -84,20 +99,20 @@ class Collector:
 
     def _united(self) -> Records:
         """All records with their players, no filter applied."""
-        dictionaries, column = self._dictionaries, self._parts.joined()
+        dictionaries, column = self.dictionaries, self.columns()
         written = (column["white_written"], column["black_written"])
         texts = {
             name: Column(column[name], tuple(pool.values)) for name, pool in dictionaries.columns.items()
         }
         status = texts.get("status")
         ids = None
-        if self._data.ids and len(dictionaries.columns["white_id"].values) > 1:
+        if self.by_id:
             ids = (column["white_id"], column["black_id"], texts["white_id"].values)
         dates = dictionaries.dates.parsed
         days = np.array([date.day for date in dates], np.int32)
-        years = years_of(days)[column["date"]] if self._aliases.by_years else None
+        years = years_of(days)[column["date"]] if self.aliases.by_years else None
         who = identify(
-            dictionaries.names, written, self._data.names, self._aliases, ids=ids, status=status, years=years
+            dictionaries.names, written, self._data.names, self.aliases, ids=ids, status=status, years=years
         )
         reject_code = column["reject_code"]
         same = np.flatnonzero((reject_code == 0) & (who.white == who.black))
@@ -126,15 +141,15 @@ class Collector:
             offset=column["offset"],
             moves=column["moves"],
             reject_code=reject_code,
-            problems=(*self._told_of(same, column), *self._idle_aliases()),
-            aliases=self._aliases.source,
+            problems=(*self._told_of(same, column), *self.idle_aliases()),
+            aliases=self.aliases.source,
             spellings=spellings(dictionaries.names.values, written, who),
         )
 
-    def _idle_aliases(self) -> Iterator[Problem]:
+    def idle_aliases(self) -> Iterator[Problem]:
         """One account of the spellings of the alias file that no name has."""
-        aliases = self._aliases
-        idle = unmatched(self._dictionaries.names, self._data.names, aliases)
+        aliases = self.aliases
+        idle = unmatched(self.dictionaries.names, self._data.names, aliases)
         if idle and aliases.source is not None:
             shown = "; ".join(idle[:3]) + ("; ..." if len(idle) > 3 else "")
             detail = f"{len(idle):,} of {len(aliases.lines):,} spellings: {shown}"
@@ -144,22 +159,31 @@ class Collector:
         """All problems, those of records among them whose names turned out to be one player's."""
         if not len(same):
             return self.problems
-        dictionaries, files = self._dictionaries, np.searchsorted(self._parts.starts, same, side="right") - 1
-        further = []
-        for row, file in zip(same.tolist(), files.tolist(), strict=True):
-            date, (result, _) = (
-                dictionaries.dates.values[column["date"][row]][0],
-                dictionaries.results.values[column["result"][row]],
+        files = np.searchsorted(self._parts.starts, same, side="right") - 1
+        said = np.stack([column[name][same] for name in SAID])
+        return self.with_same_player(self._files, self._problems, files, column["line"][same], said)
+
+    def with_same_player(
+        self, files: Sequence[FileReport], problems: Iterable[Problem], file: Codes, line: Codes, said: Codes
+    ) -> tuple[Problem, ...]:
+        """Problems, by file and line, and those of records whose names turned out to be one player's.
+
+        `file` and `line`, shape (records,), are where these stand, `said` (4, records) numbers of what `SAID` names.
+        """
+        dictionaries, further = self.dictionaries, []
+        for number, at, (date, white, black, result) in zip(
+            file.tolist(), line.tolist(), said.T.tolist(), strict=True
+        ):
+            white_name, black_name = (dictionaries.names.cleaned[name] for name in (white, black))
+            words = record_words(
+                dictionaries.dates.values[date][0],
+                white_name,
+                black_name,
+                dictionaries.results.values[result][0],
             )
-            white, black = (
-                dictionaries.names.cleaned[column[f"{side}_written"][row]] for side in ("white", "black")
-            )
-            note = (int(column["line"][row]), SAME_PLAYER, record_words(date, white, black, result), DROPPED)
-            further.append(Problem(self._files[file].path, *note))
-        place = {file.path: number for number, file in enumerate(self._files)}
-        return tuple(
-            sorted([*self._problems, *further], key=lambda problem: (place[problem.file], problem.line))
-        )
+            further.append(Problem(files[number].path, at, SAME_PLAYER, words, DROPPED))
+        place = {one.path: number for number, one in enumerate(files)}
+        return tuple(sorted([*problems, *further], key=lambda problem: (place[problem.file], problem.line)))
 
 
 def _for_games(records: Records) -> Records:
@@ -185,11 +209,17 @@ def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
 
 
 def _account(reject_code: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
-    """How many records are used, and how many are not for each reason, most frequent (then first met) first."""
+    """How many records are used, and how many are not for each reason."""
     counts = counts_of(reject_code, len(DROP_REASONS) + 1)
-    met = [
-        (-count, int(np.argmax(reject_code == code)), code)
+    met = (
+        (code, count, int(np.argmax(reject_code == code)))
         for code, count in enumerate(counts)
         if code and count
-    ]
-    return counts[0], {DROP_REASONS[code - 1]: -count for count, _, code in sorted(met)}
+    )
+    return counts[0], by_reason(met)
+
+
+def by_reason(met: Iterable[tuple[int, int, int]]) -> dict[str, int]:
+    """Counts by reason, most frequent (then first met) first, of (reject code, count, where it is met first)."""
+    ordered = sorted(met, key=lambda one: (-one[1], one[2], one[0]))
+    return {DROP_REASONS[code - 1]: count for code, count, _ in ordered}

@@ -1,6 +1,6 @@
 """Files of games in, one table of games out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -17,8 +17,7 @@ from ttt_cli.reading.batches import DROPPED, OF_COLUMNS
 from ttt_cli.reading.many import read_sources
 from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.reading.source import FileRead
-from ttt_cli.reading.sources import Named, find_sources
+from ttt_cli.reading.sources import Named, Source, find_sources
 from ttt_cli.reading.streams import Input
 
 _DEFAULT: Final = DataConfig()
@@ -39,10 +38,15 @@ def read_games(
     """
     games = games_of(_collect(sources, Collector(data), data, progress))
     if not len(games):
-        dropped = ", ".join(f"{reason} {count:,}" for reason, count in games.report.dropped.items())
-        said = f"none of the {games.report.rows:,} records is left: {dropped}"
-        raise DataError(said, hint="ask for less with --years, --players and the like, or in data.filter")
+        raise no_games(games.report)
     return games
+
+
+def no_games(report: ReadReport) -> DataError:
+    """The error for records of which filters leave no game."""
+    dropped = ", ".join(f"{reason} {count:,}" for reason, count in report.dropped.items())
+    said = f"none of the {report.rows:,} records is left: {dropped}"
+    return DataError(said, hint="ask for less with --years, --players and the like, or in data.filter")
 
 
 def read_records(
@@ -72,11 +76,21 @@ def _collect(
     on_unusable: Callable[[DataError], None] = _refuse,
 ) -> Records:
     """All records, and what was odd about them and about files."""
-    if not named:
-        raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
-    skipped = _read_all(named, collector, data, progress, on_unusable)
-    if data.strict:
-        refuse_problems((*skipped, *collector.problems))
+    sources, skipped = files_named(named)
+    with (
+        progress.task("reading games", bytes_of(sources), "B") as bar,
+        closing(read_sources(sources, data, bar)) as parts,
+    ):
+
+        def taken() -> Iterator[tuple[Source, FileReport | Problem]]:
+            for source, part in parts:
+                if isinstance(part, Problem):
+                    yield source, part
+                else:
+                    added = collector.add(part.records, part.kind, digest=part.digest, size=part.size)
+                    yield source, added
+
+        skipped += checked(named, taken(), lambda: collector.problems, data, on_unusable)
     records = collector.records()
     problems = (*skipped, *records.problems)
     if data.strict:
@@ -84,41 +98,47 @@ def _collect(
     return replace(records, problems=problems)
 
 
-def _read_all(
-    named: Sequence[Named],
-    collector: Collector,
-    data: DataConfig,
-    progress: Progress,
-    on_unusable: Callable[[DataError], None],
-) -> list[Problem]:
-    """Have the collector take in all records; returns the account of the files that were passed over."""
-    sources, skipped = find_sources(named)
+def files_named(named: Sequence[Named]) -> tuple[list[Source], list[Problem]]:
+    """The files to read, and those that are passed over. Raises DataError."""
+    if not named:
+        raise DataError("no file of games was named", hint="name PGN or CSV files, or - for standard input")
+    return find_sources(named)
+
+
+def bytes_of(sources: Sequence[Source]) -> float | None:
+    """How much there is to read, as stored; None where that is not known."""
     sizes = [Input(source.what).size for source in sources]
-    total = None if None in sizes else float(sum(size or 0 for size in sizes))
-    limit = ErrorLimit(data)
-    with (
-        progress.task("reading games", total, "B") as bar,
-        closing(read_sources(sources, data, bar)) as parts,
-    ):
-        for origin, group in groupby(parts, lambda part: part[0].origin):
-            reports = [report for _, part in group if (report := _taken(part, collector, skipped, limit))]
-            if not any(report.used for report in reports):
-                error = _nothing(named[origin], reports, collector.problems)
-                (on_unusable if any(report.rows for report in reports) else _refuse)(error)
+    return None if None in sizes else float(sum(size or 0 for size in sizes))
+
+
+def checked(
+    named: Sequence[Named],
+    taken: Iterable[tuple[Source, FileReport | Problem]],
+    problems: Callable[[], Sequence[Problem]],
+    data: DataConfig,
+    on_unusable: Callable[[DataError], None] = _refuse,
+) -> list[Problem]:
+    """Go through the files that were `taken` in, in the order of their sources; returns those that were passed over.
+
+    `problems` are those of records so far. Raises DataError for sources without games, and for more problems than
+    `data` lets pass.
+    """
+    limit, skipped = ErrorLimit(data), []
+    for origin, group in groupby(taken, lambda part: part[0].origin):
+        reports = []
+        for _, report in group:
+            if isinstance(report, Problem):
+                skipped.append(report)
+                continue
+            if limit.exceeded_by(report):
+                raise limit.error(problems())
+            reports.append(report)
+        if not any(report.used for report in reports):
+            error = _nothing(named[origin], reports, problems())
+            (on_unusable if any(report.rows for report in reports) else _refuse)(error)
+    if data.strict:
+        refuse_problems((*skipped, *problems()))
     return skipped
-
-
-def _taken(
-    part: FileRead | Problem, collector: Collector, skipped: list[Problem], limit: ErrorLimit
-) -> FileReport | None:
-    """The report on a file whose records are taken in; None for one that was passed over."""
-    if isinstance(part, Problem):
-        skipped.append(part)
-        return None
-    report = collector.add(part.records, part.kind, digest=part.digest, size=part.size)
-    if limit.exceeded_by(report):
-        raise limit.error(collector.problems)
-    return report
 
 
 def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Problem]) -> DataError:

@@ -21,7 +21,7 @@ PRECISION_YEAR: Final = 0
 PRECISION_MONTH: Final = 1
 PRECISION_DAY: Final = 2
 
-_COLUMNS: Final = {
+GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "date": np.int32,
     "date_precision": np.int8,
     "white": np.int32,
@@ -78,7 +78,7 @@ class Games:
 
     def __post_init__(self) -> None:
         n = len(self.date)
-        for name, dtype in _COLUMNS.items():
+        for name, dtype in GAME_KINDS.items():
             column = np.asarray(getattr(self, name), dtype=dtype)
             if column.strides != (0,):
                 column = np.ascontiguousarray(column)
@@ -139,4 +139,4 @@ class Games:
         return float(self.weight[self.outcome == DRAW].sum()) / total if total else 0.0
 
 
-GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in _COLUMNS)
+GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in GAME_KINDS)

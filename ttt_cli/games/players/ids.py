@@ -12,7 +12,13 @@ _NO_ID: Final = frozenset({"", "0", "-", "?", "none", "null", "n/a"})
 
 
 def join_ids(
-    names: Sequence[str], white: Ids, black: Ids, white_id: Codes, black_id: Codes, texts: Sequence[str]
+    names: Sequence[str],
+    white: Ids,
+    black: Ids,
+    white_id: Codes,
+    black_id: Codes,
+    texts: Sequence[str],
+    times: Places | None = None,
 ) -> tuple[list[str], Ids, Ids, Ids]:
     """Number players by their ids.
 
@@ -20,13 +26,13 @@ def join_ids(
     ids in `texts`. Each id is one player, shown by the most frequent of its names; a record without an id belongs to
     the only id that goes with its name, else to a player of that name alone. Where several players have a name, the
     ids stand behind it. Returns the names of all players, the player of each name's records without an id, and the
-    players of White and Black.
+    players of White and Black. A record stands for so many like it as `times`, shape (records,), says.
     """
     valid = [text.casefold() not in _NO_ID for text in texts]
     number = np.where(valid, np.cumsum(valid) - 1, -1).astype(np.int64)
     ids = [text for text, good in zip(texts, valid, strict=True) if good]
     sides = [(white, number[white_id]), (black, number[black_id])]
-    name, id_, count = _pairs(sides, len(ids))
+    name, id_, count = _pairs(sides, len(ids), times)
     home = np.arange(len(names), dtype=np.int32)
     single = np.bincount(name, minlength=len(names))[name] == 1
     home[name[single]] = len(names) + id_[single]
@@ -35,20 +41,23 @@ def join_ids(
         for side, ids_of in sides
     ]
     best = [(-1, "")] * len(ids)
-    for one, which, times in zip(name.tolist(), id_.tolist(), count.tolist(), strict=True):
-        best[which] = max(best[which], (times, names[one]))
+    for one, which, often in zip(name.tolist(), id_.tolist(), count.tolist(), strict=True):
+        best[which] = max(best[which], (often, names[one]))
     shown = _distinct(list(names), [text for _, text in best], ids, (home == np.arange(len(names))).tolist())
     return shown, home, joined[0], joined[1]
 
 
-def _pairs(sides: list[tuple[Ids, Places]], n_ids: int) -> tuple[Places, Places, Places]:
+def _pairs(
+    sides: list[tuple[Ids, Places]], n_ids: int, times: Places | None
+) -> tuple[Places, Places, Places]:
     """Names that go with ids: the number of the name, of the id, and how often they do."""
     keys, counts = [], []
     for side, ids in sides:
-        key = (side.astype(np.int64) * n_ids + ids)[(side >= 0) & (ids >= 0)]
-        distinct, count = np.unique(key, return_counts=True)
+        known = (side >= 0) & (ids >= 0)
+        key = (side.astype(np.int64) * n_ids + ids)[known]
+        distinct, place = np.unique(key, return_inverse=True)
         keys.append(distinct)
-        counts.append(count)
+        counts.append(np.bincount(place, None if times is None else times[known], len(distinct)))
     both, place = np.unique(np.concatenate(keys), return_inverse=True)
     total = np.bincount(place, np.concatenate(counts), minlength=len(both)).astype(np.int64)
     return both // max(n_ids, 1), both % max(n_ids, 1), total

@@ -39,6 +39,7 @@ def identify(
     ids: tuple[Codes, Codes, Sequence[str]] | None = None,
     status: Column[str] | None = None,
     years: NDArray[np.signedinteger] | None = None,
+    times: Places | None = None,
 ) -> Identified:
     """Unite the spellings of each player; `written` are the numbers in `dictionary` of White's and Black's names.
 
@@ -46,9 +47,12 @@ def identify(
     name without a comma joins the one name with a comma that has its words as surname and given names, when the input
     (or the alias file) has exactly one. The alias file comes first. `ids` are White's and Black's ids, numbers in the
     texts that follow (see `join_ids`). `status` and `years`, shape (records,), tell which games the alias file gives to
-    another.
+    another. A record stands for so many like it as `times`, shape (records,), says.
     """
-    counts = np.sum([counts_of(side, len(dictionary.values)) for side in written], axis=0)
+    if times is None:
+        counts = np.sum([counts_of(side, len(dictionary.values)) for side in written], axis=0)
+    else:
+        counts = sum(np.bincount(side, times, len(dictionary.values)) for side in written)
     groups = _Groups(dictionary, counts, matching, aliases)
     by_status = aliases.by_status if status is not None else {}
     by_years = aliases.by_years if years is not None else {}
@@ -57,7 +61,7 @@ def identify(
     names, home = groups.names, np.arange(len(groups.names), dtype=np.int32)
     white, black = (groups.number[side] for side in written)
     if ids is not None:
-        names, home, white, black = join_ids(names, white, black, *ids)
+        names, home, white, black = join_ids(names, white, black, *ids, times)
     for name, main, rows in _given_away(by_status, status, by_years, years):
         player, other = groups.find(name), groups.find(main)
         if player is not None and other is not None:

@@ -1,6 +1,8 @@
 """Which records are wanted: the filters of a config, one after the other, each counted as a reason."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,8 @@ from ttt_cli.reading.batches import (
     TEAM,
 )
 
+NOTICED: Final = DUPLICATE, TEAM, ENGINE  # what is said of records that are used all the same
+
 
 @dataclass(frozen=True)
 class Selected:
@@ -35,21 +39,36 @@ class Selected:
     noticed: dict[str, Mask]
 
 
-def select(records: Records, data: DataConfig) -> Selected:
+class People(NamedTuple):
+    """Which players, shape (players,), are teams or engines, and whom a filter names."""
+
+    teams: Mask
+    engines: Mask
+    listed: Mask
+
+    @classmethod
+    def of(cls, players: Sequence[str], data: DataConfig) -> Self:
+        """Told by the names of all players. Raises ConfigError when a player of the filter does not exist."""
+        teams, engines = (np.array(found, np.bool_) for found in teams_and_engines(players))
+        wanted = data.filter.players
+        return cls(teams, engines, matching_players(players, wanted) if wanted else np.zeros_like(teams))
+
+
+def select(records: Records, data: DataConfig, people: People | None = None) -> Selected:
     """Apply what `data` says of teams, engines, duplicates and its filter, in the order of DROP_REASONS.
 
-    Raises ConfigError when a player of the filter does not exist.
+    `people` are those of the records' players. Raises ConfigError when a player of the filter does not exist.
     """
-    return _Selection(records, data).selected()
+    return _Selection(records, data, people or People.of(records.players, data)).selected()
 
 
 class _Selection:
-    def __init__(self, records: Records, data: DataConfig) -> None:
-        self._records, self._data = records, data
+    def __init__(self, records: Records, data: DataConfig, people: People) -> None:
+        self._records, self._data, self._people = records, data, people
         self._fault = records.reject_code.copy()
 
     def selected(self) -> Selected:
-        teams, engines = (np.array(found, np.bool_) for found in teams_and_engines(self._records.players))
+        teams, engines, _ = self._people
         self._drop_people(teams, engines)
         self._drop_by_filter(teams)
         duplicate = np.zeros(len(self._fault), np.bool_)
@@ -87,7 +106,7 @@ class _Selection:
             first, last = year_range(wanted.years)
             self._drop(OTHER_YEARS, (records.year < first) | (records.year > last))
         if wanted.players:
-            listed = matching_players(records.players, wanted.players)
+            listed = self._people.listed
             white, black = listed[records.white], listed[records.black]
             self._drop(OTHER_PLAYERS, ~(white & black if wanted.among else white | black))
         if wanted.events:

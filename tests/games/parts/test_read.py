@@ -1,0 +1,176 @@
+"""Games read in parts are those that are read as a whole, and so is all that is told of them."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+
+import numpy as np
+import pytest
+
+from ttt_cli.config.schema import DataConfig
+from ttt_cli.errors import ConfigError, DataError
+from ttt_cli.games.parts import read
+from ttt_cli.games.parts.read import read_in_parts, why_whole
+from ttt_cli.games.parts.shards import COMMON
+from ttt_cli.games.read import read_games
+from ttt_cli.games.table import GAME_COLUMNS
+from ttt_cli.quantities import TEXT_COLUMNS
+
+COLUMNS = [
+    "date",
+    "white",
+    "black",
+    "result",
+    "event",
+    "site",
+    "round",
+    "white_id",
+    "black_id",
+    "status",
+    "odds",
+    "games",
+    "weight",
+]
+NAMES = [
+    "Morphy, Paul", "Paul Morphy", "MORPHY, PAUL", "Anderssen, Adolf", "Anderssen, A.", "Loewenthal", "Kolisch",
+    "Kolisch, Ignaz", "Team and partner", "Stockfish 9", "?", "", "Müller, K", "Mueller, K", "Paulsen,L", "Zukertort",
+]  # fmt: skip
+
+
+def write_files(folder, seed=1, files=4, rows=120):
+    """Tables with everything that may be odd; each has its own columns and names."""
+    rng = np.random.default_rng(seed)
+    for number in range(files):
+        further = rng.choice(COLUMNS[4:], 4 + number, replace=False).tolist()
+        columns = COLUMNS[:4] + sorted(further)
+        with (folder / f"{number}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns, extrasaction="ignore")
+            writer.writeheader()
+            for _ in range(rows + number):
+                writer.writerow(random_row(rng))
+    return folder
+
+
+def write_pgn(place, games=150):
+    """Few players and moves, so that games are repeated."""
+    rng = np.random.default_rng(2)
+    text = []
+    for _ in range(games):
+        row = random_row(rng)
+        tags = {name.title(): row[name] for name in ("date", "round", "result")}
+        tags |= {"White": NAMES[rng.integers(2)], "Black": NAMES[3 + rng.integers(2)]}
+        tags["Date"] = tags["Date"][:4] + ".??.??"
+        text += [f'[{name} "{value}"]\n' for name, value in tags.items()]
+        text.append(f"\n{MOVES[rng.integers(3)]} {row['result']}\n\n")
+    place.write_text("".join(text), encoding="utf-8")
+
+
+def random_row(rng):
+    def pick(*values):
+        return str(values[rng.integers(len(values))])
+
+    year = int(rng.integers(1850, 1862))
+    day = f"{year}-{int(rng.integers(1, 4)):02d}-{int(rng.integers(1, 5)):02d}"
+    return {
+        "date": pick(day, day, day, f"{year}-03", year, "soon", "1861-02-31"),
+        "white": pick(*NAMES),
+        "black": pick(*NAMES),
+        "result": pick("1-0", "0-1", "1/2-1/2", "*"),
+        "event": pick("London", "Paris", ""),
+        "site": pick("Cafe", "https://example.org/1"),
+        "round": pick(1, 2, "1.0"),
+        "white_id": pick("", 7, 8),
+        "black_id": pick("", 9, 8),
+        "status": pick("", "won"),
+        "odds": pick("", "", "pawn and move"),
+        "games": pick("", "", "3"),
+        "weight": pick("", "2", "0.5"),
+    }
+
+
+def same(whole, parts):
+    """Whether two tables of games are the same in everything."""
+    for name in GAME_COLUMNS:
+        one, other = getattr(whole, name), getattr(parts, name)
+        assert one.tolist() == other.tolist(), name
+        assert (one.strides == (0,)) == (other.strides == (0,)), name
+    for name in TEXT_COLUMNS:
+        assert list(getattr(whole, name)) == list(getattr(parts, name)), name
+    assert parts.players == whole.players
+    assert parts.spellings == whole.spellings
+    assert parts.report == whole.report
+    for one, other in zip(whole.report.files, parts.report.files, strict=True):
+        assert [*one.dropped.items()] == [*other.dropped.items()]
+        assert [*one.noticed.items()] == [*other.noticed.items()]
+
+
+ALIASES = """"Kolisch, Ignaz",Kolisch
+"Paulsen, Louis","Paulsen,L"
+"Loewenthal (won)",Loewenthal,status=won
+"Zukertort (late)",Zukertort,years=1856-
+Nobody,Noone
+"""
+MOVES = ("1. e4 e5", "1. e4 e5 2. Nf3", "1. d4")
+CONFIGS = {
+    "plain": {},
+    "no ids": {"ids": False, "names": "folded"},
+    "filtered": {"filter": {"years": "1852-1858", "dedupe": True, "players": ["Morphy, Paul"]}},
+    "events": {"filter": {"events": ["London"], "exclude": ["odds"]}, "drop": ["teams", "engines"]},
+    "months": {"period": "month", "colours": "auto"},
+    "aliases": {"aliases": "aliases.csv"},
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(read, "RECORDS", 100)
+    (tmp_path / "aliases.csv").write_text(ALIASES, encoding="utf-8")
+    (tmp_path / "files").mkdir()
+    write_pgn(tmp_path / "files" / "moves.pgn")
+    return write_files(tmp_path / "files")
+
+
+@pytest.mark.parametrize(("config", "jobs"), [*((config, 1) for config in CONFIGS), ("plain", 2)])
+def test_parts_make_the_same_games(tmp_path, folder, config, jobs):
+    data = DataConfig.model_validate(CONFIGS[config])
+    whole = read_games([folder], data)
+    same(whole, read_in_parts([folder], data, tmp_path / "parts", jobs))
+    assert {place.name for place in (tmp_path / "parts").iterdir()} <= {*GAME_COLUMNS, *TEXT_COLUMNS, COMMON}
+
+
+def test_archives_and_files_without_games_are_told_of(tmp_path, folder):
+    with zipfile.ZipFile(folder / "more.zip", "w") as archive:
+        archive.write(folder / "1.csv", "inside.csv")
+        archive.writestr("notes.md", "no games")
+    (folder / "readme.txt").write_text("not a table\n", encoding="utf-8")
+    whole = read_games([folder, folder / "0.csv"])
+    same(whole, read_in_parts([folder, folder / "0.csv"], DataConfig(), tmp_path / "parts", 1))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"strict": True},
+        {"max_errors": 5},
+        {"filter": {"players": ["Nobody"]}},
+        {"filter": {"years": "1700"}},
+        {"format": "jsonl"},
+    ],
+)
+def test_what_is_refused_is_refused_in_the_same_words(tmp_path, folder, config):
+    data = DataConfig.model_validate(config)
+    found = []
+    for read_all in (read_games, lambda *what: read_in_parts(*what, tmp_path / "parts", 1)):
+        with pytest.raises((DataError, ConfigError)) as caught:
+            read_all([folder], data)
+        found.append((type(caught.value), caught.value.message, caught.value.hint, caught.value.where))
+    assert found[0] == found[1]
+
+
+def test_what_needs_all_games_at_once_is_known():
+    assert why_whole(["games.pgn"], DataConfig()) is None
+    assert why_whole(["-"], DataConfig())
+    assert why_whole(["games.pgn"], DataConfig.model_validate({"filter": {"min_games": 2}}))
+    assert why_whole(["games.pgn"], DataConfig.model_validate({"filter": {"largest_group": True}}))
