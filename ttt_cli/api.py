@@ -17,6 +17,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.files import real_place
 from ttt_cli.fitted import Fit
 from ttt_cli.games.extend import Extended
+from ttt_cli.games.parts.opened import games_for
 from ttt_cli.games.read import read_games as read_sources
 from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Bar, Progress
@@ -94,7 +95,9 @@ def fit(
         if output is not None:
             check_destination(output)
         if not isinstance(games, Games):
-            games = read_sources([games], resolved.config.data, progress=progress)
+            data, solver = resolved.config.data, resolved.config.solver
+            with games_for([games], data, solver, progress=progress) as found:
+                return fit(found, resolved, output=output, start=start, progress=progress)
         if not len(games):
             raise DataError("there are no games to fit")
         near = None if start is None else _opened(start)

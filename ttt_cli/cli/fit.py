@@ -47,7 +47,7 @@ def command(
             "-f is for -o -, which streams the skills; `ttt export` writes the tables of a run"
         )
     from ttt_cli import api
-    from ttt_cli.games.read import read_games
+    from ttt_cli.games.parts.opened import games_for
     from ttt_cli.runs.locate import ENDING, run_place
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.storing.destination import check_destination
@@ -62,13 +62,13 @@ def command(
         if place and (standing := check_destination(place)):
             say(f"{place} exists and will be replaced: {standing}")
         near = None if start is None else open_run(start, scale=["points"])
-        games = read_games(files, data, progress=progress())
-        if voice.level >= NORMAL:
-            say(
-                *reading_lines(games, data.period, everything=voice.level >= VERBOSE),
-                *warning_lines(games, suspects=not no_suspects),
-            )
-        run = api.fit(games, resolved, output=place, start=near, progress=progress())
+        with games_for(files, data, resolved.config.solver, progress=progress(), tell=say) as games:
+            if voice.level >= NORMAL:
+                say(
+                    *reading_lines(games, data.period, everything=voice.level >= VERBOSE),
+                    *warning_lines(games, suspects=not no_suspects),
+                )
+            run = api.fit(games, resolved, output=place, start=near, progress=progress())
     say(*found_lines(run.meta, everything=voice.level >= VERBOSE))
     if place:
         unasked = (
