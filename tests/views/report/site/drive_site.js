@@ -19,6 +19,8 @@ const told = {};
     told.second = column("games-table", 3);
     told.sorted = head[3].getAttribute("aria-sort");
   }
+  told.shown = [...document.querySelectorAll("h1, section > h2")].filter((node) => node.offsetParent).map((node) => node.textContent);
+  told.title = document.title;
   told.links = [...document.querySelectorAll("main a, nav a")].map((node) => node.href);
   if ($("versus-table")) {
     await soon();

@@ -35,6 +35,8 @@ class Page(HTMLParser):
     tables: dict[str, list[list[str]]] = field(default_factory=dict)
     text: str = ""
     title: str = ""
+    section: str = ""
+    sections: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -50,10 +52,14 @@ class Page(HTMLParser):
         self.links += [value or "" for key, value in attrs if key in ("href", "src")]
         if "id" in given:
             self.ids.append(given["id"] or "")
-        if tag == "pre":
-            self._lines, self._block, self._year = given["id"] or "", "", given.get("data-year") or ""
+        if tag == "section":
+            self.section = given["id"] or ""
+            self.sections.append(self.section)
+        if tag == "pre" and "lines" in (given.get("class") or ""):
+            self._lines = (given["class"] or "").removeprefix("lines ")
+            self._block, self._year = "", given.get("data-year") or ""
         if tag == "table":
-            self._table = (given["id"] or "").removesuffix("-table")
+            self._table = (given.get("id") or f"{self.section} {len(self.tables)}").removesuffix("-table")
             self.tables[self._table] = []
         if self._table and tag == "tr":
             self.tables[self._table].append([])
@@ -68,8 +74,10 @@ class Page(HTMLParser):
             assert self.open.pop() == tag, (self.path, tag)
         if tag == "table":
             self._table = ""
-        if tag == "pre":
+        if tag == "pre" and self._lines:
             self._take_lines()
+        if tag == "section":
+            self.section = ""
 
     def handle_data(self, data: str) -> None:
         if self.open[-1:] == ["title"]:
@@ -85,18 +93,23 @@ class Page(HTMLParser):
         rows = [line.split("\t") for line in self._block.removeprefix("\n").split("\n")]
         if self._lines == "rounds":
             told = [[row[0], _dated(row[1], self._year), *row[2:5], _chance(row[5])] for row in rows]
-            self.tables["games"] = [["round", "date", "white", "black", "result", "expected"], *told]
+            self.tables[f"{self.section} games".lstrip()] = [
+                ["round", "date", "white", "black", "result", "expected"],
+                *told,
+            ]
         else:
             year = event = ""
-            self.tables["games"] = [["date", "colour", "opponent", "result", "expected", "event"]]
-            self.tables["events"] = [["year", "event", "place", "games", "points", "expected", "performance"]]
+            games = [["date", "colour", "opponent", "result", "expected", "event"]]
+            events = [["year", "event", "place", "games", "points", "expected", "performance"]]
+            self.tables[f"{self.section} games".lstrip()] = games
+            self.tables[f"{self.section} events".lstrip()] = events
             for row in rows:
                 if len(row) == 5:
                     game = [_dated(row[0], year), *row[1:4], _chance(row[4]), event]
-                    self.tables["games"].append(game)
+                    games.append(game)
                 else:
                     year, event = row[:2]
-                    self.tables["events"] += [row] if len(row) == 7 else []
+                    events += [row] if len(row) == 7 else []
         self._lines = ""
 
 
@@ -116,11 +129,15 @@ def all_pages(site: Path) -> dict[str, Page]:
 def broken(site: Path) -> list[tuple[str, str]]:
     """Links of a site that lead nowhere, or out of it."""
     found = []
-    for name, page in all_pages(site).items():
+    pages = all_pages(site)
+    for name, page in pages.items():
         for link in page.links:
             path, _, anchor = link.partition("#")
-            target = (site / name).parent / unquote(path)
+            target = (site / name).parent / unquote(path) if path else site / name
             ok = link == "data:," or (target.is_file() and target.resolve().is_relative_to(site.resolve()))
-            if not ok or (anchor and path == "" and anchor not in page.ids):
+            there = (
+                pages.get(target.resolve().relative_to(site.resolve()).as_posix()) if ok and anchor else None
+            )
+            if not ok or (anchor and (there is None or anchor not in there.ids)):
                 found.append((name, link))
     return found

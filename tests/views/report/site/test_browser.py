@@ -17,6 +17,7 @@ from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.test_hostile_names import BROWSER, NAMES, OPTIONS
 from ttt_cli.views.beside import read_beside
 from ttt_cli.views.players.probability import colour_blind, stronger
+from ttt_cli.views.report.site import shared
 from ttt_cli.views.report.site.build import write_site
 
 pytestmark = [
@@ -137,14 +138,16 @@ FOLDED = (
 )
 
 
-def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path) -> None:
-    """Whatever the names fold to, and also where some have no page."""
+def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the names fold to, also where some have no page, or share one."""
+    monkeypatch.setattr(shared, "BYTES", 1500)
     told_ = [
         ("1850", white, black, "1-0", f"{white} open", "?", "1")
         for white, black in zip(FOLDED, (*FOLDED[1:], FOLDED[0]), strict=True)
     ]
-    for most, links in ((100, 24), (5, 11)):
-        place = tmp_path / str(most) / "site"
+    for most, own, links in ((100, 100, 24), (5, 100, 11), (100, 2, 24)):
+        monkeypatch.setattr(shared, "OWN", own)
+        place = tmp_path / f"{most}-{own}" / "site"
         place.parent.mkdir()
         write_site(run_of(told_), place, most=most)
         with_scripts(place)
@@ -152,9 +155,36 @@ def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path) -> None:
         for path in sorted(place.glob("*s/*.html")):
             page = told(place, path.relative_to(place).as_posix(), tmp_path)
             assert page["errors"] == []
-            found |= {unquote(link).partition("#")[0].removeprefix("file://") for link in page["links"]}
-        assert [link for link in sorted(found) if not Path(link).is_file()] == []
-        assert len(found) >= links
+            found |= {unquote(link).removeprefix("file://") for link in page["links"]}
+        for link in sorted(found):
+            path, _, part = link.partition("#")
+            assert Path(path).is_file(), link
+            if part and "compare.html" not in path:
+                assert f" id={part}>" in Path(path).read_text(encoding="utf-8"), link
+        assert len({link.partition("#p=")[0] for link in found}) >= links
+
+
+def test_one_of_several_on_a_page_is_shown_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "OWN", 1)
+    monkeypatch.setattr(shared, "FEW", 5)
+    place = tmp_path / "site"
+    write_site(run_of(TOLD), place)
+    with_scripts(place)
+    page = "players/few_1.html"
+    everybody, one = told(place, page, tmp_path), told(place, f"{page}#morphy-paul", tmp_path)
+    assert (everybody["errors"], one["errors"]) == ([], [])
+    assert everybody["shown"] == [
+        "Players of a few games",
+        "Kolisch, Ignaz",
+        "Morphy, Paul",
+        "Paulsen, Louis",
+    ]
+    assert one["shown"] == ["Morphy, Paul"]
+    assert (everybody["title"].partition(":")[0], one["title"]) == ("Players of a few games", "Morphy, Paul")
+    assert any(link.endswith("compare.html#p=morphy-paul") for link in one["links"])
+    assert any(link.endswith("events/few_1.html#1861-london-eng") for link in everybody["links"])
+    compared = told(place, "compare.html#p=morphy-paul:1857,anderssen-adolf", tmp_path)
+    assert any(link.endswith(f"{page}#morphy-paul") for link in compared["links"])
 
 
 def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ function drawVersus() {
   const head = [...["player", "in", "skill"].map((head) => say(head)), ...players.map((player) => player.name)];
   const rows = players.map((player) => {
     const { mean, sd } = skill(player);
-    const link = element("a", { href: `players/${player.slug}.html` }, player.name);
+    const link = element("a", { href: player.place }, player.name);
     return [link, yearChooser(player), D.hasSd ? `${points(mean)} ± ${points(sd)}` : points(mean), ...players.map((other) => cellOf(player, other))];
   });
   const body = rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell))));

@@ -24,4 +24,11 @@ function filled(node, attributes, children) {
   return node;
 }
 
+/** The heading under which an element stands. */
+function headingOf(node) {
+  let at = node;
+  while (at && !/^(H\d|SUMMARY)$/.test(at.tagName)) at = at.previousElementSibling ?? at.parentElement;
+  return at ?? document.querySelector("h1");
+}
+
 const plain = (value) => String(Math.round(value * 10) / 10);

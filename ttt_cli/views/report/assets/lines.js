@@ -22,19 +22,30 @@ function fieldsOf(block) {
 
 const slugOf = (text) => fold(text).replaceAll(" ", "-");
 
-/** A plain name leads to the address that follows from it. */
-const linked = (folder, field, text = field) =>
-  (typeof field === "string" ? element("a", { href: `${UP}${folder}/${slugOf(text)}.html` }, field) : field.cloneNode(true));
+/** The address of a player or an event; `shared`: on a page of several, which are in the order of their slugs. */
+function placeOf(folder, slug, shared) {
+  const number = SHARED[folder].filter((first) => first <= slug).length;
+  return shared ? `${folder}/few_${number}.html#${slug}` : `${folder}/${slug}.html`;
+}
+
+/** A plain name leads to the address that follows from it, one in an `i` to that on a shared page. */
+function linked(folder, field, before = "") {
+  const shared = field.tagName === "I";
+  if (typeof field !== "string" && !shared) return field.cloneNode(true);
+  const name = shared ? field.textContent : field;
+  return element("a", { href: UP + placeOf(folder, slugOf(before + name), shared) }, name);
+}
 const personOf = (field) => linked("players", field);
-const eventOf = (field, year) => (field ? linked("events", field, `${year} ${field}`) : "–");
+const eventOf = (field, year) => (field ? linked("events", field, `${year} `) : "–");
 const dateOf = (date, year) => (/^\d{4}/.test(date) ? date : date ? `${year}-${date}` : year);
 
 const chanceOf = (text) => (text.startsWith(".") ? `0${text}` : text);
 
-function sortable(id, heads, rows) {
+/** A table as on the pages; one on a shared page has no id, and is not sorted. */
+function sortable(block, name, heads, rows) {
   const line = (tag, cells) => element("tr", {}, ...cells.map((cell) => element(tag, {}, cell)));
   const kinds = heads.map((head, at) => (head.startsWith("#") ? `r${at + 1}` : "")).filter(Boolean);
-  return element("div", { class: "scroll" }, element("table", { id: `${id}-table`, class: kinds.join(" ") },
+  return element("div", { class: "scroll" }, element("table", { ...(block.closest("section") ? {} : { id: `${name}-table` }), class: kinds.join(" ") },
     element("thead", {}, line("th", heads.map((head) => say(head.replace("#", ""))))),
     element("tbody", {}, ...rows.map((row) => line("td", row)))));
 }
@@ -54,10 +65,11 @@ function startRecord(block) {
   }
   if (games.length > FEW && events.length) {
     const link = ([at, name, ...rest]) => [element("a", { href: `${UP}years/${at}.html` }, at), eventOf(name, at), ...rest];
-    byId("games").before(element("h2", { id: "events" }, say("Events")), sortable("events", EVENT_HEADS, events.map(link)));
+    const heading = headingOf(block);
+    heading.before(element(heading.localName, {}, say("Events")), sortable(block, "events", EVENT_HEADS, events.map(link)));
   }
   games.sort(([a], [b]) => (a < b ? -1 : a > b));
-  block.replaceWith(sortable("games", GAME_HEADS, games));
+  block.replaceWith(sortable(block, "games", GAME_HEADS, games));
 }
 
 /** The games of an event. */
@@ -65,18 +77,18 @@ function startRounds(block) {
   const year = block.dataset.year;
   const rows = fieldsOf(block).map(([round, date, white, black, result, expected]) =>
     [round, dateOf(date, year), personOf(white), personOf(black), result, chanceOf(expected)]);
-  block.replaceWith(sortable("games", ROUND_HEADS, rows));
+  block.replaceWith(sortable(block, "games", ROUND_HEADS, rows));
 }
 
 /** Players are compared by a script, so that the way there is its own. */
 function startComparing(facts) {
-  const slug = location.pathname.split("/").at(-1).replace(/\.html$/, "");
+  const slug = facts.closest("section")?.id ?? location.pathname.split("/").at(-1).replace(/\.html$/, "");
+  if (slug.startsWith("few_")) return;
   facts.after(element("p", { class: "turn" }, element("a", { href: `${UP}compare.html#p=${slug}` }, say("compare with others"))));
 }
 
 for (const [kind, start] of [["record", startRecord], ["rounds", startRounds]]) {
-  const block = byId(kind);
-  if (block) start(block);
+  document.querySelectorAll(`.${kind}`).forEach(start);
 }
 if (/\/players\/[^/]*$/.test(location.pathname)) document.querySelectorAll(".facts").forEach(startComparing);
 

@@ -53,23 +53,34 @@ function startSorting(table) {
   const [id, at, way] = (state.get("sort") ?? "").split(".");
   if (id === table.id && heads[at]) sort(Number(at), way === "down");
 }
-document.querySelectorAll("table:not(.cross)").forEach(startSorting);
+document.querySelectorAll("table[id]:not(.cross)").forEach(startSorting);
 
 /** What is wider than the page may be moved by keys, too. */
 function reachable(box, label) {
   if (box.scrollWidth <= box.clientWidth) return;
   for (const [key, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": label })) box.setAttribute(key, value);
 }
-for (const box of document.querySelectorAll(".scroll:has(table)")) {
-  reachable(box, box.querySelector("table").id.replace("-table", "").replaceAll("-", " "));
+for (const box of document.querySelectorAll(".scroll:has(table)")) reachable(box, headingOf(box).textContent);
+
+/** Where several share a page, the window is called after the one that is shown. */
+function nameWindow() {
+  const shown = document.querySelector("section:target > h2");
+  if (shown) document.title = shown.textContent;
+}
+for (const event of ["load", "hashchange"]) addEventListener(event, nameWindow);
+
+/** Slug and address of a page, null where there is none; the slug is 0 where it follows from the name. */
+function pageOf(folder, name, given, shared) {
+  const slug = given === 0 ? slugOf(name) : given;
+  return { slug, place: slug && placeOf(folder, slug, shared) };
 }
 
 /** Players by number: name, address of the page or null, years, games. */
 let everybody = null;
 async function people() {
-  everybody ??= (await load("names")).map(([name, first, last, games, slug], id) => ({
+  everybody ??= (await load("names")).map(([name, first, last, games, slug, shared], id) => ({
     id, name, games, years: first === last ? `${first}` : `${first}–${last}`, folded: fold(name),
-    slug: slug === 0 ? slugOf(name) : slug,
+    ...pageOf("players", name, slug, shared),
   }));
   return everybody;
 }
@@ -77,8 +88,8 @@ async function people() {
 /** The events that have a page. */
 let occasions = null;
 async function events() {
-  occasions ??= (await load("events")).map(([name, year, games, slug]) => ({
-    name, games, years: `${year}`, folded: fold(`${year} ${name}`), place: `events/${slug === 0 ? slugOf(`${year} ${name}`) : slug}.html`,
+  occasions ??= (await load("events")).map(([name, year, games, slug, shared]) => ({
+    name, games, years: `${year}`, folded: fold(`${year} ${name}`), ...pageOf("events", `${year} ${name}`, slug, shared),
   }));
   return occasions;
 }
@@ -101,5 +112,5 @@ function startSearch() {
     }),
     element("ul", { id: "find-options", role: "listbox", "aria-label": say("Players and events"), hidden: "" }));
   document.querySelector("header nav").append(box);
-  startCombobox(byId("find"), byId("find-options"), (one) => { location.href = UP + (one.place ?? `players/${one.slug}.html`); }, anything);
+  startCombobox(byId("find"), byId("find-options"), (one) => { location.href = UP + one.place; }, anything);
 }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Final
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from ttt_cli.views.report.site.lines import named
 from ttt_cli.views.report.site.markup import link, text
 from ttt_cli.views.report.site.people import Person, Ranking, Years, histories, people, rankings
 from ttt_cli.views.report.site.played import Played, played_games
+from ttt_cli.views.report.site.shared import addresses
 from ttt_cli.views.report.site.slugs import slugs
 from ttt_cli.views.run import side_names
+
+FEW_GAMES: Final = 3  # of a player are all there is to say
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,7 @@ class Book:
         return self._links("players/")
 
     def _links(self, way: str) -> list[str]:
-        return [
-            link(f"{way}{one.slug}.html", one.name) if one.slug else text(one.name) for one in self.people
-        ]
+        return [link(f"{way}{one.page}", one.name) if one.page else text(one.name) for one in self.people]
 
     @cached_property
     def sides(self) -> tuple[str, str]:
@@ -69,12 +70,12 @@ class Book:
     @cached_property
     def fields(self) -> list[str]:
         """Each player in lines of a page beside theirs."""
-        return [named(one.name, one.slug, one.folded, "") for one in self.people]
+        return [named(one.name, one.page, one.folded, "") for one in self.people]
 
     @cached_property
     def far_fields(self) -> list[str]:
         """The same in the other folders of the site."""
-        return [named(one.name, one.slug, one.folded, "../players/") for one in self.people]
+        return [named(one.name, one.page, one.folded, "../players/") for one in self.people]
 
     @cached_property
     def event_links(self) -> list[str]:
@@ -85,7 +86,7 @@ class Book:
     def event_fields(self) -> list[str]:
         """Each event in lines of a page in another folder."""
         return [
-            named(event.name, event.slug, folded, "../events/")
+            named(event.name, event.page, folded, "../events/")
             for event, folded in zip(self.events.all, self.folded_events, strict=True)
         ]
 
@@ -117,7 +118,7 @@ class Book:
 
     def event_link(self, event: Event, way: str) -> str:
         """A link to an event's page, or its name where it has none; `way`: to the folder of events."""
-        return link(f"{way}{event.slug}.html", event.name) if event.slug else text(event.name)
+        return link(f"{way}{event.page}", event.name) if event.page else text(event.name)
 
     @cached_property
     def all_years(self) -> list[int]:
@@ -158,14 +159,16 @@ class Book:
 
 def open_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside | None = None) -> Book:
     """Ask a run for all that its site shows. The `most` players of the most games have a page, and as many events."""
-    everybody = people(run)
+    everybody, played = people(run), played_games(run)
     ahead = sorted(range(len(everybody)), key=lambda at: (-everybody[at].games, at))[:most]
-    named: dict[int, Any] = dict(
-        zip(range(len(everybody)), slugs([one.name for one in everybody]), strict=True)
-    )
-    chosen = set(ahead)
-    with_pages = [replace(one, slug=named[at]) if at in chosen else one for at, one in enumerate(everybody)]
-    played = played_games(run)
+    named: list[str | None] = [None] * len(everybody)
+    every = slugs([one.name for one in everybody])
+    for at in ahead:
+        named[at] = every[at]
+    pages = addresses(named, *_extent(everybody, played))
+    with_pages = [
+        replace(one, slug=slug, page=page) for one, slug, page in zip(everybody, named, pages, strict=True)
+    ]
     ranked, remark = rankings(run, limits, everybody)
     return Book(
         run=run,
@@ -179,3 +182,12 @@ def open_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside 
         played=played,
         events=find_events(run, played, most),
     )
+
+
+def _extent(everybody: list[Person], played: Played) -> tuple[Places, Places]:
+    """The number of records of each player's games, and roughly the bytes of what is said of him."""
+    records = np.bincount(np.concatenate([played.white, played.black]), minlength=len(everybody)).astype(
+        np.int64
+    )
+    years = np.array([one.last - one.first + 1 for one in everybody], np.int64)
+    return records, 150 + 150 * records + np.where(records > FEW_GAMES, 2000 + 90 * years, 0)

@@ -13,10 +13,11 @@ from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
 from ttt_cli.views.report.site.compare import compare_page, history_scripts
 from ttt_cli.views.report.site.data import events_script, names_script
-from ttt_cli.views.report.site.event import event_pages
+from ttt_cli.views.report.site.event import event_pages, shared_event_pages
 from ttt_cli.views.report.site.folder import new_folder
 from ttt_cli.views.report.site.front import event_lists, front_page, player_lists, year_list
-from ttt_cli.views.report.site.player import player_pages
+from ttt_cli.views.report.site.player import player_pages, shared_player_pages
+from ttt_cli.views.report.site.shared import firsts, number_of
 from ttt_cli.views.report.site.year import year_page
 from ttt_cli.views.report.templates import asset, script
 from ttt_cli.views.report.words import say, speaking, spoken
@@ -75,8 +76,10 @@ def write_site(
 def site_files(book: Book) -> Iterator[tuple[str, str]]:
     """Path and text of every file."""
     yield "site.css", asset("style.css") + asset("site.css") + "".join(map(_before, _LINES))
-    words = f"globalThis.WORDS = {embedded(spoken())};\n" if spoken() else ""
-    yield "site.js", words + script(_SCRIPTS)
+    pages = {"players": [one.page for one in book.people], "events": [one.page for one in book.events.all]}
+    given = {"WORDS": spoken(), "SHARED": {name: firsts(some) for name, some in pages.items()}}
+    constants = "".join(f"globalThis.{name} = {embedded(value)};\n" for name, value in given.items())
+    yield "site.js", constants + script(_SCRIPTS)
     yield "data/names.js", names_script(book)
     yield "data/events.js", events_script(book)
     yield "compare.js", script(_COMPARE)
@@ -89,15 +92,17 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     for year in book.all_years:
         yield f"years/{year}.html", year_page(book, year)
     for at, event in enumerate(book.events.all):
-        if event.slug:
+        if event.page and number_of(event.page) is None:
             yield from event_pages(book, at)
+    yield from shared_event_pages(book)
     for player, one in enumerate(book.people):
-        if one.slug:
+        if one.page and number_of(one.page) is None:
             yield from player_pages(book, player)
+    yield from shared_player_pages(book)
 
 
 def _before(lines: tuple[str, str]) -> str:
     """The style that says what stands in lines, while no script has made tables of them."""
     name, english = lines
     told = "".join(f"\\{ord(c):x} " if c in '"\\<\n' else c for c in say(english))
-    return f'#{name}::before {{ content: "{told}"; }}\n'
+    return f':is(main, section:target) > .{name}::before {{ content: "{told}"; }}\n'

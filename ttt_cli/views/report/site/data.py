@@ -1,21 +1,25 @@
 """What the scripts of a site work on: files that hand over values, read as they are asked for."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from ttt_cli.views.embedding import embedded
 from ttt_cli.views.report.players import short
 from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.events import Event
+from ttt_cli.views.report.site.people import Person
+from ttt_cli.views.report.site.shared import number_of
 from ttt_cli.views.report.site.slugs import follows
 
 
 def names_script(book: Book) -> str:
-    """Every player by number: name, first and last year, games, slug (null without a page; 0: as the name says)."""
+    """Every player by number: name, first and last year, games, slug (null without a page; 0: as the name says).
+
+    Then a 1 for those who are on a shared page.
+    """
     return handed_over(
         "names",
-        [
-            [one.name, one.first, one.last, short(one.games), _slug(one.slug, one.folded)]
-            for one in book.people
-        ],
+        [[one.name, one.first, one.last, short(one.games), *_place(one, one.folded)] for one in book.people],
     )
 
 
@@ -24,15 +28,17 @@ def events_script(book: Book) -> str:
     return handed_over(
         "events",
         [
-            [event.name, event.year, event.games, _slug(event.slug, folded)]
+            [event.name, event.year, event.games, *_place(event, folded)]
             for event, folded in zip(book.events.all, book.folded_events, strict=True)
             if event.slug
         ],
     )
 
 
-def _slug(slug: str | None, folded: str) -> str | int | None:
-    return 0 if slug and follows(slug, folded) else slug
+def _place(one: Person | Event, folded: str) -> Iterator[str | int | None]:
+    yield 0 if one.slug and follows(one.slug, folded) else one.slug
+    if number_of(one.page) is not None:
+        yield 1
 
 
 def handed_over(name: str, data: Any) -> str:

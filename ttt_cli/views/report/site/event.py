@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.events import Event
 from ttt_cli.views.report.site.lines import field, lines, pieces, promised, within
 from ttt_cli.views.report.site.markup import (
     link,
@@ -17,6 +18,7 @@ from ttt_cli.views.report.site.markup import (
     table,
     turn,
 )  # fmt: skip
+from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
 from ttt_cli.views.report.words import say
 
 _MOST_ACROSS: Final = 30
@@ -28,8 +30,8 @@ _TEN: Final = 10
 
 def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
     """Name and text of each page of an event that has one; games are listed where no crosstable shows them."""
-    event, events = book.events.all[at], book.events
-    games = events.games[events.starts[at] : events.starts[at + 1]].tolist()
+    event = book.events.all[at]
+    games = _games_of(book, at)
     cells = _crosstable(book, at, games)
     parts = pieces([] if cells else _game_rows(book, games))
     files = [event.slug or "", *(f"{event.slug}~{part}" for part in range(2, len(parts) + 1))]
@@ -42,13 +44,41 @@ def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
         if place:
             content = [link(f"{event.slug}.html", event.title), listed]
         else:
-            content = [
-                turn(link(f"../years/{event.year}.html", str(event.year))),
-                _standings(book, at, cells),
-                listed,
-            ]
+            content = [_year(event), _standings(book, at, cells), listed]
         title = event.title if not place else say("{}: games, part {}", event.title, place + 1)
-        yield f"events/{files[place]}.html", page(book.title, title, *content, facts=f"{len(games):,} games")
+        yield f"events/{files[place]}.html", page(book.title, title, *content, facts=_facts(games))
+
+
+def shared_event_pages(book: Book) -> Iterator[tuple[str, str]]:
+    """Name and text of each page that events of a few games share."""
+    together = in_order((event.page, at) for at, event in enumerate(book.events.all))
+    parts = (_part(book, at) for at in together)
+    for file, text in shared_pages(book.title, "Events of a few games", parts):
+        yield f"events/{file}", text
+
+
+def _part(book: Book, at: int) -> Part:
+    event, games = book.events.all[at], _games_of(book, at)
+    cells = _crosstable(book, at, games)
+    listed = section(
+        "Games", lines("rounds", [] if cells else [row for _, row in _game_rows(book, games)], event.year)
+    )
+    content = [_year(event), _standings(book, at, cells), listed]
+    return Part(event.page or "", event.title, _facts(games), content)
+
+
+def _year(event: Event) -> str:
+    return turn(link(f"../years/{event.year}.html", str(event.year)))
+
+
+def _facts(games: list[int]) -> str:
+    return f"{len(games):,} games"
+
+
+def _games_of(book: Book, at: int) -> list[int]:
+    events = book.events
+    found: list[int] = events.games[events.starts[at] : events.starts[at + 1]].tolist()
+    return found
 
 
 def _standings(book: Book, at: int, cells: list[str]) -> str:

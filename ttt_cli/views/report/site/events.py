@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.runs.run import Run
 from ttt_cli.views.report.site.played import Played, Strengths, predicted
+from ttt_cli.views.report.site.shared import addresses
 from ttt_cli.views.report.site.slugs import slugs
 
 _HALVINGS: Final = 13
@@ -17,12 +18,13 @@ _FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the oppo
 
 @dataclass(frozen=True)
 class Event:
-    """One event; `slug` is None where it has no page."""
+    """One event; `page` is its address in the folder of events, `slug` its own part: both None without a page."""
 
     name: str
     year: int
     games: int
     slug: str | None
+    page: str | None
 
     @property
     def title(self) -> str:
@@ -81,12 +83,14 @@ def _grouped(played: Played, most: int) -> tuple[Places, list[Event]]:
     number = {one: at for at, one in enumerate(chosen)}
     of_key = np.array([number.get(one, -1) for one in found], np.int64)
     of_game = of_key[place.ravel()]
-    games = np.bincount(of_key[of_key >= 0], counts[of_key >= 0], len(chosen)).astype(int).tolist()
-    least = sorted(games, reverse=True)[most] if len(games) > most else 0
-    files = slugs([f"{year} {name}" for year, name in chosen])
+    games = np.bincount(of_key[of_key >= 0], counts[of_key >= 0], len(chosen)).astype(np.int64)
+    least = np.sort(games)[-most - 1] if len(games) > most else 0
+    every = slugs([f"{year} {name}" for year, name in chosen])
+    files = [slug if count > least else None for slug, count in zip(every, games.tolist(), strict=True)]
+    pages = addresses(files, games, 500 + 150 * games)
     return of_game, [
-        Event(name, year, count, slug if count > least else None)
-        for (year, name), count, slug in zip(chosen, games, files, strict=True)
+        Event(name, year, *further)
+        for (year, name), *further in zip(chosen, games.tolist(), files, pages, strict=True)
     ]
 
 

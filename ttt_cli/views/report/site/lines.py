@@ -1,7 +1,7 @@
 """Games as lines of text in a page: readable as they stand, a third of a table in size; a script makes tables of them.
 
-Fields are apart by tabs. The name of a player or an event is plain where the page's address follows from it, a link
-where it does not, and in a `span` where there is no page.
+Fields are apart by tabs. The name of a player or an event is plain where the page's address follows from it, in an `i`
+where that of a shared page does, a link where neither does, and in a `span` where there is no page.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,14 @@ def field(value: str) -> str:
     return text(" ".join(value.split()))
 
 
-def named(name: str, slug: str | None, folded: str, way: str) -> str:
-    """The field of a player or an event; `way`: to the folder of its page."""
-    if slug is None:
+def named(name: str, page: str | None, folded: str, way: str) -> str:
+    """The field of a player or an event; `way`: to the folder of its `page`."""
+    if page is None:
         return f"<span>{field(name)}</span>"
-    return field(name) if follows(slug, folded) else link(f"{way}{slug}.html", name)
+    shared = page.partition("#")[2]
+    if not follows(shared or page.removesuffix(".html"), folded):
+        return link(f"{way}{page}", name)
+    return f"<i>{field(name)}</i>" if shared else field(name)
 
 
 def within(date: str, year: int) -> str:
@@ -37,9 +40,9 @@ def promised(expected: float) -> str:
 
 
 def lines(kind: str, rows: Sequence[str], year: int | str = "") -> str:
-    """Lines as HTML; `kind` is the id by which the script knows what is in them, `year` that of dates without one."""
+    """Lines as HTML; by `kind`, a class, the script knows what is in them; `year`: of dates without one."""
     of_year = f" data-year={year}" if year else ""
-    return f"<pre id={kind} class=lines{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
+    return f"<pre class='lines {kind}'{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
 
 
 def pieces(rows: Iterable[tuple[str, str]]) -> list[list[str]]:

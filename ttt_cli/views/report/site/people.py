@@ -35,7 +35,10 @@ CHANCES: Final = 10  # of a ranking's first players the probability of being the
 
 @dataclass(frozen=True)
 class Person:
-    """A row of the run's players, `first` and `last` as years; `slug` is None for one who has no page."""
+    """A row of the run's players, `first` and `last` as years.
+
+    `page` is the address in the folder of players, `slug` the name in it; both None for one who has none.
+    """
 
     name: str
     folded: str
@@ -50,6 +53,7 @@ class Person:
     peak_mean: float
     peak_sd: float | None
     slug: str | None = None
+    page: str | None = None
 
 
 @dataclass(frozen=True)

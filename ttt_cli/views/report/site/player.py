@@ -7,7 +7,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array, Places
 from ttt_cli.views.players.player import facts_line
-from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.book import FEW_GAMES, Book
 from ttt_cli.views.report.site.curve import career
 from ttt_cli.views.report.site.lines import lines, pieces, promised, within
 from ttt_cli.views.report.site.markup import (
@@ -25,12 +25,12 @@ from ttt_cli.views.report.site.markup import (
     table,
     turn,
 )  # fmt: skip
+from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
 from ttt_cli.views.report.words import say
 from ttt_cli.views.run import axis_title
 
 _MOST_OPPONENTS: Final = 300
 _BEST_WINS: Final = 10
-_FEW: Final = 3  # games that are all there is to say
 
 
 class Side:
@@ -73,20 +73,35 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
             link(f"{files[at + 1]}.html", say("later games")) if at + 1 < len(parts) else "",
         )
         games = section("Games", around, lines("record", part), around)
-        if at:
-            content = [link(f"{one.slug}.html", one.name), games]
-        else:
-            also = book.spellings.get(one.name)
-            content = [
-                note(say("also written: {}", "; ".join(also)) if also else ""),
-                *_career(book, player, side),
-                section("Opponents", _opponents(book, side)),
-                section("Best wins", _best_wins(book, side) if len(side.games) > _FEW else ""),
-                games,
-            ]
+        content = [link(f"{one.slug}.html", one.name), games] if at else [*_before(book, player, side), games]
         title = one.name if not at else say("{}: games, part {}", one.name, at + 1)
         facts = facts_line(vars(one)) if not at else ""
         yield f"players/{files[at]}.html", page(book.title, title, *content, facts=facts)
+
+
+def shared_player_pages(book: Book) -> Iterator[tuple[str, str]]:
+    """Name and text of each page that players of a few games share."""
+    together = in_order((one.page, player) for player, one in enumerate(book.people))
+    parts = (_part(book, player) for player in together)
+    for file, text in shared_pages(book.title, "Players of a few games", parts):
+        yield f"players/{file}", text
+
+
+def _part(book: Book, player: int) -> Part:
+    one, side = book.people[player], Side(book, player)
+    games = section("Games", lines("record", [row for _, row in _games(book, player, side)]))
+    return Part(one.page or "", one.name, facts_line(vars(one)), [*_before(book, player, side), games])
+
+
+def _before(book: Book, player: int, side: Side) -> list[str]:
+    """What stands before the games."""
+    also = book.spellings.get(book.people[player].name)
+    return [
+        note(say("also written: {}", "; ".join(also)) if also else ""),
+        *_career(book, player, side),
+        section("Opponents", _opponents(book, side)),
+        section("Best wins", _best_wins(book, side) if len(side.games) > FEW_GAMES else ""),
+    ]
 
 
 def _career(book: Book, player: int, side: Side) -> list[str]:
@@ -97,7 +112,7 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
         column[span].tolist() for column in (years.year, years.mean, years.sd, years.games)
     )
     ranks = [book.rankings[at].rank.get(player) if at in book.rankings else None for at in year]
-    if len(side.games) <= _FEW and not any(ranks):
+    if len(side.games) <= FEW_GAMES and not any(ranks):
         return []
     keys, count, *_, scored, expected = side.sums(side.year)
     by_year = {key: (n, s, e) for key, n, s, e in zip(keys.tolist(), count, scored, expected, strict=True)}
@@ -132,12 +147,9 @@ def _opponents(book: Book, side: Side) -> str:
         for at in order.tolist()
     ]  # fmt: skip
     more = len(keys) - len(order)
+    others = say("{} other in fewer games" if more == 1 else "{} others in fewer games", f"{more:,}")
     heads = ("opponent", "#games", "#record", "#points", "#expected")
-    return (
-        table("opponents", heads, rows) + note(f"{more:,} others in fewer games" if more else "")
-        if rows
-        else ""
-    )
+    return table("opponents", heads, rows) + note(others if more else "") if rows else ""
 
 
 def _best_wins(book: Book, side: Side) -> str:
