@@ -1,11 +1,12 @@
 """Is the level of years found where newcomers get stronger and weaker in waves and opponents are chosen by strength?
 
-Draws histories with careers and such newcomers, fits them with models that know more and more of it, all with the other
-parameters true, and compares the skills of all players in years with games with the truth.
+Draws histories with careers and such newcomers, fits them with models that know more and more of it, with the true
+parameters or those that the evidence prefers, and compares all skills in years with games with the truth.
 
 year       sd over the years of the mean error of a year: what is wrong with the level
 within     sd of the errors around the mean of their year: what is wrong between players of one time
 correlated median over the years of the correlation of means with the truth
+slope      of the truth in the mean, within a year: above 1 where skills are drawn together too far
 inside     share of the truth within 2 sds of the mean
 """
 
@@ -21,10 +22,13 @@ import numpy as np
 from measuring import markdown
 
 from ttt_cli import fit
+from ttt_cli.evaluate.evidence.tune import tune
 from ttt_cli.evaluate.simulate.plan import Plan
 from ttt_cli.evaluate.simulate.simulate import Simulated, simulate
 
 SHARED = ("beta", "tau", "prior_sd", "prior_mean")
+KEYS = ("beta", "tau", "growth", "decline", "prior_mean_drift")  # that are tuned
+TUNED = "careers, m(t), tuned"
 CAREER = ("growth", "growth_years", "decline", "decline_after", "early", "early_years")
 
 
@@ -39,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--wave", type=float, nargs="+", default=[0.0, 300.0], help="points")
     parser.add_argument("--wave-years", type=float, default=50.0)
     parser.add_argument(
-        "--opponents-sd", type=float, nargs="+", default=[1e6, 400.0, 250.0], help="from any to one's like"
+        "--opponents",
+        nargs="+",
+        default=["any", "400", "250", "250 by results"],
+        help="within so many points",
     )
     parser.add_argument("--drift", type=float, nargs="*", default=[20.0, 40.0], help="of m(t), points a year")
     options = parser.parse_args(arguments)
@@ -47,20 +54,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         players=options.players, years=options.years, games=options.games, expansion=0.0, clusters=1, beta=550.0,
         tau=40.0, growth=310.0, growth_years=2.7, decline=11.0, early=2.8, newcomers_wave_years=options.wave_years,
     )  # fmt: skip
-    head = ("opponents", "wave", "model", "posterior", "year", "within", "correlated", "inside")
+    head = ("opponents", "wave", "model", "posterior", "year", "within", "correlated", "slope", "inside")
     rows = []
-    for within, wave in product(options.opponents_sd, options.wave):
+    for opponents, wave in product(options.opponents, options.wave):
+        within, _, by = opponents.partition(" by ")
+        chosen = {} if within == "any" else {"opponents_sd": float(within), "opponents_by": by or "skill"}
         histories = [
-            simulate(replace(plan, opponents_sd=within, newcomers_wave=wave, seed=seed))
+            simulate(replace(plan, **chosen, newcomers_wave=wave, seed=seed))
             for seed in range(options.histories)
         ]
-        for (model, params), posterior in product(
-            models(plan, options.drift).items(), ("factorised", "joint")
-        ):
-            found = np.mean([errors(one, params, posterior) for one in histories], axis=0)
-            numbers = [f"{found[0]:.0f}", f"{found[1]:.0f}", f"{found[2]:.3f}", f"{found[3]:.3f}"]
-            rows.append([f"{within:g}", f"{wave:g}", model, posterior, *numbers])
-            print(*rows[-1], flush=True)
+        for model, params in models(plan, options.drift).items():
+            given = [tuned(one, params) if model == TUNED else params for one in histories]
+            for posterior in ("factorised", "joint"):
+                found = np.mean(list(map(errors, histories, given, [posterior] * len(given))), axis=0)
+                numbers = [f"{found[0]:.0f}", f"{found[1]:.0f}", *(f"{share:.3f}" for share in found[2:])]
+                rows.append([opponents, f"{wave:g}", model, posterior, *numbers])
+                print(*rows[-1], flush=True)
+            if model == TUNED:
+                means = {key: np.mean([one[key] for one in given]) for key in KEYS}
+                print(*(f"{key} {mean:.1f}" for key, mean in means.items()), flush=True)
     print(markdown(head, rows))
 
 
@@ -69,11 +81,18 @@ def models(plan: Plan, drifts: Sequence[float]) -> dict[str, dict[str, Any]]:
     shared = {key: getattr(plan, key) for key in SHARED} | {"draw_margin": plan.margin}
     career = shared | {key: getattr(plan, key) for key in CAREER}
     moving = {f"careers, m(t) of drift {drift:g}": career | {"prior_mean_drift": drift} for drift in drifts}
-    return {"walk": shared, "careers": career, **moving}
+    begun = career | {"prior_mean_drift": drifts[0]} if drifts else {}
+    return {"walk": shared, "careers": career, **moving} | ({TUNED: begun} if begun else {})
 
 
-def errors(simulated: Simulated, params: dict[str, Any], posterior: str) -> tuple[float, float, float, float]:
-    """The four numbers of one fit."""
+def tuned(simulated: Simulated, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters with those that the evidence prefers."""
+    found = tune(fit(simulated.games(), posterior="factorised", **params), ",".join(KEYS))
+    return params | {one.key: one.value for one in found.parameters}
+
+
+def errors(simulated: Simulated, params: dict[str, Any], posterior: str) -> tuple[float, ...]:
+    """The numbers of one fit."""
     run = fit(simulated.games(), posterior=posterior, **params)
     found = run.arrays("SELECT player, period_number AS year, mean, sd FROM nodes")
     number = np.searchsorted(simulated.players, found["player"].astype(str))
@@ -86,10 +105,12 @@ def errors(simulated: Simulated, params: dict[str, Any], posterior: str) -> tupl
     correlated = [
         np.corrcoef(found["mean"][year == t], truth[year == t])[0, 1] for t in np.flatnonzero(played)
     ]
+    mean, true = (of - (np.bincount(year, of) / np.maximum(games, 1))[year] for of in (found["mean"], truth))
     return (
         float(level[played].std()),
         float((error - level[year]).std()),
         float(np.median(correlated)),
+        float(mean @ true / (mean @ mean)),
         float(np.mean(np.abs(error) < 2 * found["sd"])),
     )
 

@@ -3,26 +3,21 @@
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from ttt_cli.cli.line.options import Command, verbosity_options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
-from ttt_cli.evaluate.simulate.plan import Dates, Plan
+from ttt_cli.evaluate.simulate.plan import Plan
 
 
 def _plan_options(command: Command) -> Command:
     """An option for every key of the plan."""
     for one in reversed(fields(Plan)):
-        kind = (
-            click.Choice(get_args(Dates))
-            if one.name == "dates"
-            else int
-            if type(one.default) is int
-            else float
-        )
+        choices = one.metadata["choices"]
+        kind = click.Choice(choices) if choices else int if type(one.default) is int else float
         command = click.option(
             f"--{one.name.replace('_', '-')}",
             type=kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ttt_cli.evaluate.simulate.pairing import pairs
+from ttt_cli.evaluate.simulate.pairing import learn, pairs
 from ttt_cli.evaluate.simulate.plan import Plan
 
 N = 200_000
@@ -39,3 +39,25 @@ def test_likeness_stays_in_the_cluster() -> None:
     plan = Plan(mixing=0.0, opponents_sd=50.0)
     first, second = pairs(plan, cluster, np.ones(6), np.arange(6) * 100.0, 5_000, np.random.default_rng(1))
     assert np.array_equal(cluster[first], cluster[second])
+
+
+def test_ratings_move_towards_what_results_say_and_not_beyond() -> None:
+    """White wins 3 of 4: a difference of log 3 on the logistic scale, but for the prior."""
+    plan = Plan(beta=400.0, white_advantage=30.0, prior_sd=1e6)
+    rating, white, black = np.full(3, 1200.0), np.zeros(400, np.int32), np.ones(400, np.int32)
+    outcome = np.repeat(np.array([2, 0], np.int8), [300, 100])
+    differences = []
+    for _ in range(30):
+        learn(plan, rating, white, black, outcome)
+        differences.append(rating[0] - rating[1])
+    expected = np.log(3.0) * np.sqrt(2.0) * 400.0 / 1.702 - 30.0
+    assert differences[-1] == pytest.approx(expected, rel=1e-3)
+    assert (np.diff(differences) > -1e-9).all()
+    assert rating[0] + rating[1] == pytest.approx(2400.0)
+    assert rating[2] == 1200.0
+
+
+def test_a_rating_moves_little_by_few_games() -> None:
+    plan, rating = Plan(), np.full(2, 1200.0)
+    learn(plan, rating, np.zeros(1, np.int32), np.ones(1, np.int32), np.full(1, 2, np.int8))
+    assert 5.0 < rating[0] - 1200.0 < 100.0

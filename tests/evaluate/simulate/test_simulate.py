@@ -54,6 +54,7 @@ def test_equal_plans_give_equal_histories_and_other_seeds_others() -> None:
     mixing=st.floats(0, 1),
     expansion=st.floats(-5, 5),
     opponents_sd=st.none() | st.floats(1e-6, 1e4),
+    opponents_by=st.sampled_from(["skill", "results"]),
     dates=st.sampled_from(["year", "day"]),
     seed=st.integers(0, 2**32),
 )
@@ -227,6 +228,24 @@ def test_clusters_meet_only_by_mixing(mixing: float, groups: int) -> None:
     assert len(set(group[simulated.white])) == groups
 
 
+def test_opponents_by_results_know_no_skill_before_the_first_game() -> None:
+    plan = Plan(
+        players=400, years=12, games=24_000, expansion=0.0, career_years=40.0, opponents_sd=50.0, clusters=1
+    )
+
+    def alike(plan: Plan) -> tuple[float, float]:
+        simulated = simulate(plan)
+        white, black = (skill_in_game(simulated, side) for side in ("white", "black"))
+        year = played_years(simulated)
+        first, last = year == year[0], year == year[-1]
+        return tuple(float(np.corrcoef(white[of], black[of])[0, 1]) for of in (first, last))  # type: ignore[return-value]
+
+    by_skill, by_results = alike(plan), alike(replace(plan, opponents_by="results"))
+    assert min(by_skill) > 0.8
+    assert abs(by_results[0]) < 0.2
+    assert 0.5 < by_results[1] < by_skill[1]
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -245,6 +264,7 @@ def test_clusters_meet_only_by_mixing(mixing: float, groups: int) -> None:
         ({"first_year": 2990, "years": 11}, "after the year 2999"),
         ({"first_year": 3000, "years": 1}, "first_year is 3000"),
         ({"dates": "week"}, "dates is 'week'"),
+        ({"opponents_by": "luck"}, "opponents_by is 'luck'"),
     ],
 )
 def test_impossible_plans_are_refused_with_a_hint(wrong: dict[str, object], words: str) -> None:

@@ -1,13 +1,17 @@
 """Who meets whom in a year of an artificial history."""
 
+import math
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Places
+from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.evaluate.simulate.plan import Plan
 
 _REFUSALS: Final = 20
+_LEARNED: Final = 0.5  # of `prior_sd`: how uncertain a rating is before a year
+_LOGISTIC: Final = 1.702  # times as steep, a logistic curve is nearly a normal one
 
 
 def pairs(
@@ -38,6 +42,24 @@ def pairs(
         nearest[asking[nearer]], second[asking] = other[nearer], other
     second[asking] = nearest[asking]
     return first, second
+
+
+def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np.int8]) -> None:
+    """Move the ratings of all players by one step of Newton's method towards what these games say.
+
+    Of a model of Bradley and Terry with a normal prior around the ratings; halved, as both opponents move.
+    """
+    steep = _LOGISTIC / (math.sqrt(2.0) * plan.beta)
+    expected = 1.0 / (1.0 + np.exp(-steep * (rating[white] - rating[black] + plan.white_advantage)))
+    residual, information = steep * (outcome / 2.0 - expected), steep**2 * expected * (1.0 - expected)
+
+    n = len(rating)
+
+    def total(values: Array, of_black: Array) -> Array:
+        return np.asarray(np.bincount(white, values, n) + np.bincount(black, of_black, n), np.float64)
+
+    own = 1.0 / (_LEARNED * plan.prior_sd) ** 2 if plan.prior_sd else math.inf
+    rating += total(residual, -residual) / (own + 2.0 * total(information, information))
 
 
 def _others(

@@ -12,11 +12,19 @@ from ttt_cli.inference.params import DrawsMove, Params, PlayParams
 from ttt_cli.reading.values.dates import YEARS
 
 Dates = Literal["year", "day"]
+Strengths = Literal["skill", "results"]
 
 
-def _key(default: Any, description: str, low: float = -math.inf, high: float = math.inf) -> Any:
-    """A field of the plan with its bounds."""
-    return field(default=default, metadata={"description": description, "low": low, "high": high})
+def _key(
+    default: Any,
+    description: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A field of the plan with its bounds, or the words that it may be."""
+    metadata = {"description": description, "low": low, "high": high, "choices": choices}
+    return field(default=default, metadata=metadata)
 
 
 def _of_model(params: type[Params], name: str) -> Any:
@@ -54,8 +62,9 @@ class Plan:
     at random) and a lasting activity (log-normal). Both opponents come from one cluster, but a share `mixing` of the
     games, and those of somebody alone in the cluster, are against anyone active. With `opponents_sd` players choose
     their like: an opponent whose skill differs by d is accepted with probability exp(-(d / `opponents_sd`)^2 / 2), and
-    after 20 refusals the nearest of them. That is like life, and carries knowledge of skills that the games do
-    not show: a likelihood that takes the pairings as given does not know it. By default skill plays no part.
+    after 20 refusals the nearest of them. That carries knowledge of skills that the games do not show: a likelihood
+    that takes the pairings as given does not know it. With `opponents_by` "results" they know of each other what a
+    rating by the results so far says, which tells such a likelihood nothing. By default skill plays no part.
 
     Raises ConfigError when a number is out of its bounds.
     """
@@ -91,7 +100,12 @@ class Plan:
     opponents_sd: float | None = _key(
         None, "Opponents are chosen for their skill, within so many points; else whatever it is.", 1e-6
     )
-    dates: Dates = _key("year", "Given out.")  # noqa: RUF009
+    opponents_by: Strengths = _key(  # noqa: RUF009
+        "skill",
+        "What opponents are chosen for: skill, or a rating by the results so far.",
+        choices=get_args(Strengths),
+    )
+    dates: Dates = _key("year", "Given out.", choices=get_args(Dates))  # noqa: RUF009
     seed: int = _key(0, "Equal seeds give equal histories.", 0)
 
     def __post_init__(self) -> None:
@@ -99,12 +113,12 @@ class Plan:
             value, low, high = getattr(self, one.name), one.metadata["low"], one.metadata["high"]
             if isinstance(value, int | float) and not (math.isfinite(value) and low <= value <= high):
                 raise ConfigError(f"{one.name} is {value}", hint=_hint(low, high))
+            if (choices := one.metadata["choices"]) and value not in choices:
+                raise ConfigError(f"{one.name} is {value!r}", hint=f"give {' or '.join(choices)}")
         if self.first_year + self.years - 1 > YEARS[1]:
             raise ConfigError(
                 f"the history ends after the year {YEARS[1]}", hint="begin earlier, or take fewer years"
             )
-        if self.dates not in get_args(Dates):
-            raise ConfigError(f"dates is {self.dates!r}", hint=f"give {' or '.join(get_args(Dates))}")
 
     @cached_property
     def margin(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.evaluate.simulate.pairing import pairs
+from ttt_cli.evaluate.simulate.pairing import learn, pairs
 from ttt_cli.evaluate.simulate.plan import Plan
 from ttt_cli.games.table import DRAW, LOSS, PRECISION_DAY, PRECISION_YEAR, WIN, Games
 from ttt_cli.inference.gaussian import STRENGTH_REACH, STRENGTH_UNIT
@@ -93,13 +93,18 @@ def simulate(plan: Plan, progress: Progress = SILENT) -> Simulated:
     white, black = np.empty((2, plan.games), np.int32)
     outcome = np.empty(plan.games, np.int8)
     date = _dates(plan, counts, rng)
+    rating, by_results = np.full(plan.players, plan.prior_mean), plan.opponents_by == "results"
     with progress.task("simulating", total=plan.games, unit="games") as bar:
         for t, low, high in _blocks(counts):
             rows = order[row_start[t] : row_start[t + 1]]
             here = player[rows]
-            first, second = pairs(plan, cluster[here], activity[here], skill[rows], high - low, rng)
-            white[low:high], black[low:high] = here[first], here[second]
-            outcome[low:high] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
+            strength = rating[here] if by_results else skill[rows]
+            first, second = pairs(plan, cluster[here], activity[here], strength, high - low, rng)
+            games = slice(low, high)
+            white[games], black[games] = here[first], here[second]
+            outcome[games] = _outcomes(plan, skill[rows[first]], skill[rows[second]], margin[t], rng)
+            if by_results:
+                learn(plan, rating, white[games], black[games], outcome[games])
             bar.advance(high - low)
     return Simulated(
         plan, date, white, black, outcome, player, (year + plan.first_year).astype(np.int32), skill,
