@@ -12,7 +12,7 @@ from tests.support.builders import make_games
 from ttt_cli.config.schema import PERIODS, Colours
 from ttt_cli.games.read import read_games
 from ttt_cli.periods import DAYS_PER_YEAR, STEPS_PER_YEAR, label, period_of
-from ttt_cli.timeline import build_timeline
+from ttt_cli.timeline import KNOWN, UNKNOWN, build_timeline
 
 EPOCH = dt.date(1970, 1, 1)
 dates = st.dates(dt.date(1, 1, 8), dt.date(2999, 12, 31))
@@ -125,16 +125,20 @@ def test_colours_are_unknown_where_the_winner_is_always_named_first(
 
 
 @pytest.mark.parametrize("colours", ["auto", "known", "unknown"])
-def test_a_file_that_names_the_winner_first_among_others_is_warned_of(
+def test_of_a_file_that_names_the_winner_first_among_others_colours_are_unknown(
     tmp_path: Path, colours: Colours
 ) -> None:
-    """With such a file among others White's advantage came out three times too large, without a word."""
+    """With such a file among others White's advantage came out three times too large."""
     for name, results in (("lists.csv", ["1-0"] * 30), ("games.csv", ["0-1"] * 3)):
         rows = [f"{1900 + i % 3},p{i % 7},p{(i + 1) % 7},{result}\n" for i, result in enumerate(results)]
         (tmp_path / name).write_text("".join(["date,white,black,result\n", *rows]))
     games = read_games([tmp_path / "lists.csv", tmp_path / "games.csv"])
-    notes = build_timeline(games, colours=colours).notes
-    assert len(notes) == (colours == "auto")
-    assert all(
-        note.startswith(f"{tmp_path / 'lists.csv'}: the winner is always named first, but") for note in notes
+    timeline = build_timeline(games, colours=colours)
+    named_first = np.array(
+        [games.report.files[file].path.endswith("lists.csv") for file in games.source_file]
+    )
+    unknown = named_first if colours == "auto" else np.full(len(games), colours == "unknown")
+    assert timeline.sides.tolist() == np.where(unknown, UNKNOWN, KNOWN).tolist()
+    assert [note.partition(": colours")[0] for note in timeline.notes] == (
+        [f"{tmp_path / 'lists.csv'}: the winner is always named first"] if colours == "auto" else []
     )

@@ -15,14 +15,11 @@ from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
 from ttt_cli.reading.batches import WINNER_FIRST
 from ttt_cli.room import MEMORY, Room
 
+UNKNOWN: Final = -1  # sides of a game: one of the two has White's advantage, nobody knows which
+NEUTRAL: Final = 0  # neither has it
+KNOWN: Final = 1  # the player named first has it
 _COLOURS_UNKNOWN: Final = (
     "the winner is always named first: colours are taken as unknown; data.colours: known says otherwise"
-)
-
-
-_COLOURS_DOUBTFUL: Final = (
-    "the winner is always named first, but not in other files: all colours are taken as known, and White's advantage "
-    "comes out too large; data.colours: unknown, or a fit without these files, avoids that"
 )
 
 
@@ -38,10 +35,10 @@ class Timeline:
     `node_games` (weighted), `previous` and `next` along the player's chain (-1 at its ends),
     `gap_years` to the previous node (0 at the first).
     Per game (G), in the order of the Games: `game_white`, `game_black` (nodes), `outcome`, `weight`, `offset` (Elo
-    points added to White's strength).
+    points added to White's strength), `sides` (whose White's advantage is: KNOWN, UNKNOWN, NEUTRAL; may have stride 0).
+    Where it is not known, `game_white` is the player named first.
     `joined`: whether a row goes on with the match of the row before, a record of several outcomes; None: no row does.
-    `colours`: whether it is known who had White; if not, `game_white` is the player named first. `notes`: what is to be
-    said of the games. `room`: where the arrays live.
+    `notes`: what is to be said of the games. `room`: where the arrays live.
     """
 
     players: tuple[str, ...]
@@ -60,8 +57,8 @@ class Timeline:
     outcome: NDArray[np.int8]
     weight: Array
     offset: Array
+    sides: NDArray[np.int8]
     joined: Mask | None = None
-    colours: bool = True
     notes: tuple[str, ...] = ()
     room: Room = MEMORY
 
@@ -74,6 +71,20 @@ class Timeline:
     def n_games(self) -> int:
         """Number of game rows (not weighted)."""
         return len(self.outcome)
+
+    @property
+    def colours(self) -> bool:
+        """Whether it is known of any game who had White's advantage."""
+        return bool(np.any(self.sides == KNOWN)) or not self.n_games
+
+    def ahead(self, advantage: float) -> Array:
+        """Points by which White is ahead in each game besides the skills, by an advantage that is known to be his."""
+        ahead: Array = self.offset + advantage * (self.sides == KNOWN)
+        return ahead
+
+    def in_points(self, unit: float) -> "Timeline":
+        """The same with handicaps in points of a model, of which so many are one Elo point."""
+        return self if unit == 1.0 else replace(self, offset=unit * self.offset)
 
     def label(self, number: int) -> str:
         """How a period number is written, e.g. 1858."""
@@ -90,18 +101,18 @@ class Timeline:
             node_start=self.node_start[: step + 1],
             game_start=self.game_start[: step + 1],
             **{name: getattr(self, name)[:nodes] for name in _NODE_COLUMNS},
-            **{name: getattr(self, name)[:games] for name in _GAME_COLUMNS},
+            **{name: getattr(self, name)[:games] for name in GAME_COLUMNS},
             next=following,
             joined=None if self.joined is None else self.joined[:games],
         )
 
 
 _NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "gap_years")
-_GAME_COLUMNS = ("game_white", "game_black", "outcome", "weight", "offset")
+GAME_COLUMNS: Final = ("game_white", "game_black", "outcome", "weight", "offset", "sides")
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games in time steps. With `auto` colours are known, unless the winner is always named first.
+    """Lay out games in time steps. With `auto` colours are known but in files that always name the winner first.
 
     The timeline lives where the games do.
     """
@@ -142,14 +153,14 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         "outcome": games.outcome,
         "weight": games.weight,
         "offset": games.offset,
+        "sides": _sides(games, colours),
     }
     for array in arrays.values():
         array.flags.writeable = False
     joined = _joined(games)
-    known = colours_known(games, colours)
-    notes = _notes(games, known=known) if colours == "auto" else ()
+    notes = _notes(games) if colours == "auto" else ()
     room.let_go()
-    return Timeline(games.players, period, joined=joined, colours=known, notes=notes, room=room, **arrays)
+    return Timeline(games.players, period, joined=joined, notes=notes, room=room, **arrays)
 
 
 def _parts(game_start: Places, rows: int | None) -> list[tuple[int, int]]:
@@ -180,12 +191,28 @@ def _nodes(games: Games, game_start: Places, parts: Sequence[tuple[int, int]]) -
     return node_start, np.concatenate([np.empty(0, np.int32), *found])
 
 
-def _notes(games: Games, *, known: bool) -> tuple[str, ...]:
+def _sides(games: Games, colours: Colours) -> NDArray[np.int8]:
+    """Who has White's advantage, by game; those of files that name the winner first do not tell, with `auto`."""
+    unknown: Mask | bool = colours == "unknown" or (colours == "auto" and games.winner_first)
+    if colours == "auto" and not unknown and (named := _winners_named(games)):
+        numbers = [number for number, file in enumerate(games.report.files) if file.path in named]
+        unknown = np.isin(games.source_file, numbers)
+    neutral = games.neutral if games.neutral.any() else False
+    sides = np.where(neutral, NEUTRAL, np.where(unknown, UNKNOWN, KNOWN)).astype(np.int8)
+    return sides if sides.ndim else np.broadcast_to(sides, len(games))
+
+
+def _winners_named(games: Games) -> list[str]:
+    """The files in which the winner is always named first."""
+    return [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
+
+
+def _notes(games: Games) -> tuple[str, ...]:
     """What is to be reported of colours that nobody asked about."""
-    if not known:
+    if games.winner_first:
         return (_COLOURS_UNKNOWN,)
-    files = [problem.file for problem in games.report.problems if problem.reason == WINNER_FIRST]
-    return (f"{', '.join(files)}: {_COLOURS_DOUBTFUL}",) if files else ()
+    files = _winners_named(games)
+    return (f"{', '.join(files)}: {_COLOURS_UNKNOWN}",) if files else ()
 
 
 def _joined(games: Games) -> Mask | None:
@@ -200,11 +227,6 @@ def _joined(games: Games) -> Mask | None:
     more[1:] &= games.outcome[1:] > games.outcome[:-1]
     more.flags.writeable = False
     return more if more.any() else None
-
-
-def colours_known(games: Games, colours: Colours) -> bool:
-    """Whether the player named first had White, by what was asked for and, with `auto`, by the games."""
-    return colours == "known" or (colours == "auto" and not games.winner_first)
 
 
 def _runs(date: Ids, period: Period) -> tuple[Ids, Places]:

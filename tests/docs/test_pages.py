@@ -145,14 +145,15 @@ def test_the_tables_of_a_run_are_all_described(run_of_classics: Path) -> None:
     for table, rows in (
         *((table, section(page, "### links, steps")) for table in ("links", "steps")),
         *(
-            (table, section(page, "### game_texts, texts, spellings"))
-            for table in ("game_texts", "texts", "spellings")
+            (table, section(page, "### game_texts, texts, spellings, neutral_games"))
+            for table in ("game_texts", "texts", "spellings", "neutral_games")
         ),
     ):
         described = re.findall(rf"^\| `{table}` \| (.*?) \|", rows, flags=re.MULTILINE)
         assert words(described) == list(run.query(f"FROM run.main.{table} LIMIT 0")[0])
     assert tables == {
         "game_texts",
+        "neutral_games",
         "texts",
         "spellings",
         "spans",
@@ -180,7 +181,8 @@ def test_what_export_leaves_out_is_in_italics(run_of_classics: Path) -> None:
         hidden = re.findall(r"\*`(\w+)`\*", described)
         shown = [name for name in words(first_cells(described)) if name not in hidden]
         beside = TEXT_COLUMNS if table == "games" else ()
-        assert [*shown, *beside] == list(frame.columns)
+        behind = shown.index("line") + 1 if beside else len(shown)
+        assert [*shown[:behind], *beside, *shown[behind:]] == list(frame.columns)
         assert all(f"`{name}`" in described for name in beside)
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
+from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.support.collected import game, reasons, records_of
+from ttt_cli import api
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.errors import DataError
@@ -99,3 +103,40 @@ def test_a_source_without_a_usable_record_is_told_or_refused() -> None:
     with pytest.raises(DataError, match="holds no records"):
         read_records([io.BytesIO(table[:24])], on_unusable=errors.append)
     assert len(errors) == 1
+
+
+@pytest.mark.parametrize("yes", ["TRUE", "true", "T", "t", "1", "yes", "Y", " Yes "])
+@pytest.mark.parametrize("no", ["FALSE", "False", "f", "0", "no", "N", "", " "])
+def test_neutral_ground_is_told_in_many_ways(yes: str, no: str) -> None:
+    records = records_of([game("A", "B", neutral=yes), game("A", "B", neutral=no)], [game("A", "B")])
+    assert games_of(records).neutral.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("word", ["maybe", "2", "true false", "?"])
+def test_what_is_neither_neutral_nor_not_is_rejected_with_its_line(word: str) -> None:
+    table = f"date,home_team,away_team,result,Neutral\n1990,A,B,1-0,yes\n1991,A,B,1-0,{word}\n"
+    games = read_games([io.BytesIO(table.encode())])
+    assert games.neutral.tolist() == [True]
+    assert [(p.line, p.reason) for p in games.report.problems] == [(3, "bad neutral")]
+
+
+def test_json_and_parquet_tell_neutral_ground_too(tmp_path: Path) -> None:
+    rows = [
+        {"date": "1990", "home": "A", "away": "B", "result": "1-0", "neutral": yes} for yes in (True, False)
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    duckdb.sql(f"COPY (FROM read_json('{tmp_path}/a.jsonl')) TO '{tmp_path}/a.parquet'")
+    for name in ("a.jsonl", "a.parquet"):
+        assert read_games([tmp_path / name]).neutral.tolist() == [True, False]
+
+
+def test_a_column_that_is_false_throughout_is_none(tmp_path: Path) -> None:
+    for name, header, cell in (("a.csv", ",neutral", ",FALSE"), ("b.csv", "", "")):
+        rows = [
+            f"{1990 + k % 4},t{k % 5},t{(k + 1 + k % 3) % 5},{('1-0', '0-1', '1/2-1/2')[k % 3]}{cell}\n"
+            for k in range(40)
+        ]
+        (tmp_path / name).write_text("".join([f"date,home,away,result{header}\n", *rows]))
+    fits = [api.fit(tmp_path / name, beta=400, white_advantage=70) for name in ("a.csv", "b.csv")]
+    assert fits[0].skills().equals(fits[1].skills())
+    assert fits[0].meta.log_evidence == fits[1].meta.log_evidence

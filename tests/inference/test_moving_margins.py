@@ -188,12 +188,12 @@ def test_score_and_information_by_brute_force(colours):
     merged = merge_games(timeline, colours=True)
     margin = np.array([120.0, 200.0, 90.0])
     cavity = np.array([[130.0, 200.0**2], [-250.0, 90.0**2], [40.0, 300.0**2]])
-    rule = Rule(2 * 200.0**2, margin, 150.0, 35.0, merged.handicap)
+    rule = Rule(2 * 200.0**2, margin, 150.0, 35.0, merged.given(1.0, 35.0))
     score, information, by_margin = np.empty((3, 3))
     margin_information(0, 3, merged.games, rule, cavity, score, information)
-    gradient(merged.games, merged.balance, rule, cavity, by_margin)
+    gradient(merged.games, merged.balance, rule, cavity, by_margin, np.zeros(len(merged.handicap)))
     for g in range(3):
-        lead = merged.handicap[merged.games.code[g] >> 3]
+        lead = rule.handicap[merged.games.code[g] >> 3]
         weight, outcome = merged.games.weight[g], int(merged.games.code[g] & 7) % 3 - 1
 
         def log_p(which, log_margin, g=g, lead=lead):

@@ -25,7 +25,7 @@ def history(seed, players=9, years=14, games=70):
     for year in rng.integers(0, years, games):
         i, j = rng.choice(np.flatnonzero(here[year]), 2, replace=False)
         rows.append((1900 + int(year), f"p{i}", f"p{j}", int(rng.integers(3))))
-    rows += [(1900 + year, "p0", "p1", 1) for year in range(years)]
+    rows += [(1900 + year, "p0", "p1", 1, 1.0, 0.0, year % 2 == 0) for year in range(years)]
     return build_timeline(make_games(rows))
 
 

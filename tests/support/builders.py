@@ -21,7 +21,9 @@ SYMBOLS = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}
 
 
 def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
-    """Games from (year, white, black, outcome[, weight[, offset]]); a stable sort by year, further players allowed."""
+    """Games from (year, white, black, outcome[, weight[, offset[, neutral]]]); a stable sort by year, further players
+    allowed.
+    """
     rows = sorted(rows, key=lambda row: row[0])
     names = sorted({*players, *(row[1] for row in rows), *(row[2] for row in rows)})
     ids = {name: number for number, name in enumerate(names)}
@@ -38,6 +40,7 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
         outcome=np.array([row[3] for row in rows], np.int8),
         weight=np.array([row[4] if len(row) > 4 else 1.0 for row in rows]),
         offset=np.array([row[5] if len(row) > 5 else 0.0 for row in rows]),
+        neutral=np.array([len(row) > 6 and row[6] for row in rows], np.bool_),
         source_file=np.zeros(n, np.int32),
         source_line=np.arange(n, dtype=np.int64),
         players=tuple(names),
@@ -47,13 +50,15 @@ def make_games(rows: Iterable[tuple], players: Iterable[str] = ()) -> Games:
 def plain_games(white, black, outcome):
     """Games between nodes as kernels of filters take them, of weight 1 and without handicaps."""
     ends, n = (np.array(side, np.int32) for side in (white, black)), len(outcome)
-    return structures.Games(*ends, np.array(outcome, np.int8), np.ones(n), np.zeros(n), np.zeros(n, np.bool_))
+    return structures.Games(
+        *ends, np.array(outcome, np.int8), np.ones(n), *np.zeros((2, n)), np.zeros(n, np.bool_)
+    )
 
 
-def fit_rows(rows, model="ttt", solver=EXACT, period="year", **params):
+def fit_rows(rows, model="ttt", solver=EXACT, period="year", colours="known", **params):
     """(timeline, fit) of rows as in `make_games`."""
     module = registry.load(model)
-    timeline = build_timeline(make_games(rows), period)
+    timeline = build_timeline(make_games(rows), period, colours)
     return timeline, module.fit(timeline, module.Params(**params), solver)
 
 

@@ -123,13 +123,14 @@ def test_equal_games_at_different_odds_are_kept_apart():
     merged = merge_games(build_timeline(make_games(rows)), colours=True)
     weight = merged.games.weight
     assert sorted(weight) == [1, 1, 2]
-    assert sorted(merged.handicap) == [-50, 0, 50]
-    handicaps = merged.handicap[merged.games.code >> 3]
+    points = merged.handicap[:, 0]
+    assert sorted(points) == [-50, 0, 50]
+    handicaps = points[merged.games.code >> 3]
     assert {(given, w) for given, w in zip(handicaps, weight, strict=True)} == {(50, 2), (-50, 1), (0, 1)}
 
 
 def test_too_many_different_odds_are_refused():
-    rows = at_odds([(1850, "a", "b", 2)] * 20, np.arange(1.0, 21.0).tolist())
+    rows = at_odds([(1850, "a", "b", 2)] * 32, np.arange(1.0, 33.0).tolist())
     module = registry.load("ttt")
-    with pytest.raises(DataError, match="20 different odds, 15 are possible"):
+    with pytest.raises(DataError, match="32 different odds, 31 are possible"):
         module.fit(build_timeline(make_games(rows)), module.Params(), SolverConfig())

@@ -53,13 +53,12 @@ def test_it_predict_the_share_of_draws_and_halves_the_rest():
 
 
 def test_white_may_have_an_advantage_that_unknown_colours_even_out():
-    timeline, fit = fit_rows(ROWS, "naive", white_advantage=50, draw_margin=80)
+    _, fit = fit_rows(ROWS, "naive", white_advantage=50, draw_margin=80)
     loss, draw, win = predicted(fit)[0]
     assert (loss, draw, win) == pytest.approx([outcome_probability(50, 80, outcome) for outcome in range(3)])
     assert win + draw / 2 == pytest.approx(1 / (1 + 10 ** (-50 / 400)))
     assert fit.log_evidence == pytest.approx(1.5 * math.log(win) + 2 * math.log(draw) + math.log(loss))
-    object.__setattr__(timeline, "colours", False)
-    even = naive.fit(timeline, naive.Params(white_advantage=50, draw_margin=80), SolverConfig())
+    _, even = fit_rows(ROWS, "naive", colours="unknown", white_advantage=50, draw_margin=80)
     assert even.log_evidence == pytest.approx(2.5 * math.log((loss + win) / 2) + 2 * math.log(draw))
 
 

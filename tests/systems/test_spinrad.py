@@ -1,7 +1,5 @@
 """Spinrad's method against runs of another package, a plain twin and its laws."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +7,12 @@ from hypothesis import strategies as st
 
 from tests.reference.elo_plain import PlainElo, logistic, normal
 from tests.reference.elo_plain import spinrad as plain_spinrad
-from tests.support.builders import EXACT, fit_rows, skills
+from tests.support.builders import EXACT, fit_rows, make_games, skills
 from tests.support.strategies import by_year, game_rows
 from ttt_cli.evaluate.forecast.predict import known_before
 from ttt_cli.histories import Line
 from ttt_cli.systems import spinrad
+from ttt_cli.timeline import build_timeline
 
 ROWS = [
     (1900, "a", "b", 2), (1900, "b", "c", 1), (1900, "c", "a", 0),
@@ -51,10 +50,9 @@ def test_two_rounds_as_another_package_makes_them():
 @laws
 @given(games, st.integers(1, 3), st.booleans(), st.sampled_from(["logistic", "normal"]))
 def test_it_is_the_plain_twin(rows, rounds, colours, expectation):
-    timeline, _ = fit_rows(rows, "spinrad", **WORLD)
+    timeline = build_timeline(make_games(rows), colours="known" if colours else "unknown")
     params = spinrad.Params(expectation=expectation, k=16, rounds=rounds, white_advantage=40, **WORLD)
     told = []
-    timeline = replace(timeline, colours=colours)
     fit = spinrad.fit(timeline, params, EXACT, on_sweep=lambda *round: told.append(round))
     expect = {"logistic": logistic, "normal": normal}[expectation]
     expected = plain_spinrad(rows, rounds, k=16.0, advantage=40.0, colours=colours, expect=expect)

@@ -47,7 +47,7 @@ class DataConfig(Section):
     colours: Colours = Field(
         default="auto",
         description="whether the player named White had White; unknown: the average over both colourings; "
-        "auto: known, unless the winner is always named first",
+        "auto: known, but in files that always name the winner first",
     )
     reader: Literal["scan", "chess"] = Field(
         default="scan", description="PGN through our tag scanner, or through python-chess"

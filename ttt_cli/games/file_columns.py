@@ -11,7 +11,12 @@ from ttt_cli.games.validate import Validated
 
 Column = NDArray[Any]
 _EMPTY: Final = np.uint8(0)  # the number of the empty text
-_USUAL: Final = {"weight": np.float64(1.0), "offset": np.float64(0.0), "moves": np.int64(0)}
+_USUAL: Final = {
+    "weight": np.float64(1.0),
+    "offset": np.float64(0.0),
+    "moves": np.int64(0),
+    "neutral": np.False_,
+}
 
 
 class FileColumns:
@@ -39,6 +44,7 @@ class FileColumns:
             "moves": validated.moves if validated.moves.any() else None,
             "weight": validated.weight,
             "offset": validated.offset,
+            "neutral": validated.neutral,
             "reject_code": validated.reject_code,
         }
         if len(lines):

@@ -139,6 +139,7 @@ class Collector:
             black=who.black,
             weight=column["weight"],
             offset=column["offset"],
+            neutral=column["neutral"],
             moves=column["moves"],
             reject_code=reject_code,
             problems=(*self._told_of(same, column), *self.idle_aliases()),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import compress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ttt_cli.reading.places import place_text
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Rows = NDArray[np.integer]
+Value = TypeVar("Value", np.float64, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,14 @@ class Records:
     """All records of all files in the order in which they were read; arrays of shape (records,) unless said otherwise.
 
     Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`; `line` is the place of each there (see
-    `reading.places`). `date` to `odds` are texts as written. `date_day` and `date_precision` are those of each distinct
-    date (see `Games`), `tally`, shape (distinct results, 3), the numbers of games that White lost, drew and won.
-    `white` and `black` index `players`, all names united, and are -1 where nobody is named. `weight` is that of each
-    game of the record, `offset` as in `Games`; either may have stride 0, as `moves`, a hash of the moves, 0 where they
-    are not known.
-    `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the other
-    columns may mean nothing. `problems` are what was odd about single records, those that a filter left out not among
-    them, and `aliases` is the alias file by which names were united. `spellings` are players with other spellings of
-    their names.
+    `reading.places`). `date` to `odds` are texts as written. `date_day` and `date_precision` are those of each
+    distinct date (see `Games`), `tally`, shape (distinct results, 3), the numbers of games that White lost, drew and
+    won. `white` and `black` index `players`, all names united, and are -1 where nobody is named. `weight` is that of
+    each game of the record, `offset` and `neutral` as in `Games`; they may have stride 0, as `moves`, a hash of the
+    moves, 0 where they are not known. `reject_code` is 0 for a record that is used, else 1 + the index in
+    DROP_REASONS; of rejected records the other columns may mean nothing. `problems` are what was odd about single
+    records, those that a filter left out not among them, and `aliases` is the alias file by which names were united.
+    `spellings` are players with other spellings of their names.
     """
 
     files: tuple[FileReport, ...]
@@ -58,6 +58,7 @@ class Records:
     black: NDArray[np.signedinteger]
     weight: NDArray[np.float64]
     offset: NDArray[np.float64]
+    neutral: NDArray[np.bool_]
     moves: NDArray[np.int64]
     reject_code: NDArray[np.int8]
     problems: tuple[Problem, ...] = ()
@@ -150,6 +151,7 @@ def games_of(records: Records) -> Games:
         outcome=outcome,
         weight=_product(count, _picked(records.weight, rows)),
         offset=_picked(records.offset, rows),
+        neutral=_picked(records.neutral, rows),
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
         players=names,
@@ -198,10 +200,9 @@ def constant(value: float, n: int) -> NDArray[np.float64]:
     return np.broadcast_to(np.float64(value), (n,))
 
 
-def _picked(column: NDArray[np.float64], rows: Rows) -> NDArray[np.float64]:
-    if column.strides == (0,):
-        return constant(float(column[0]) if len(column) else 0.0, len(rows))
-    return column[rows]
+def _picked(column: NDArray[Value], rows: Rows) -> NDArray[Value]:
+    """Some rows of a column; one of which all are alike stays in the memory of one."""
+    return np.broadcast_to(column[:1], len(rows)) if column.strides == (0,) and len(column) else column[rows]
 
 
 def _product(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:

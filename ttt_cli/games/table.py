@@ -1,7 +1,7 @@
 """Games as columns: what every reader produces and every model starts from."""
 
 from dataclasses import dataclass, field, fields
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
     "outcome": np.int8,
     "weight": np.float64,
     "offset": np.float64,
+    "neutral": np.bool_,
     "source_file": np.int32,
     "source_line": np.int64,
 }
@@ -47,14 +48,14 @@ def tells_winners(lost: int, won: int) -> bool:
 class Games:
     """Game records as columns of equal length n, sorted by date, then as read; read-only.
 
-    `date` counts days since 1970-01-01 in the proleptic Gregorian calendar; a date known only to
-    the year or month stands in the middle of it and `date_precision` says so. `white` and `black`
-    index `players`; `outcome` is White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w
-    equal games, and `offset` is added to White's strength in it (Elo points; below 0 when White gave odds). Either may
-    have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line` is the record's place
-    there (see `reading.places`). `players` is sorted and holds each name once. `event`, `site` and `round` are texts as
-    written, empty where nothing is known. `spellings` are players with other spellings of their names, sorted. The
-    columns live in `room`.
+    `date` counts days since 1970-01-01 in the proleptic Gregorian calendar; a date known only to the year or month
+    stands in the middle of it and `date_precision` says so. `white` and `black` index `players`; `outcome` is
+    White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w equal games, and `offset` is added to White's
+    strength in it (Elo points; below 0 when White gave odds). On `neutral` ground (empty: none is) no side has an
+    advantage. These may have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line`
+    is the record's place there (see `reading.places`). `players` is sorted and holds each name once. `event`, `site`
+    and `round` are texts as written, empty where nothing is known. `spellings` are players with other spellings of
+    their names, sorted. The columns live in `room`.
 
     Raises ValueError when a column has the wrong length, or an index or code is out of range.
     """
@@ -74,12 +75,15 @@ class Games:
     site: Column[str] = field(default=_UNKNOWN, repr=False)
     round: Column[str] = field(default=_UNKNOWN, repr=False)
     spellings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    neutral: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_), repr=False)
     room: Room = field(default=MEMORY, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         n = len(self.date)
+        if not len(self.neutral):
+            object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
         for name, dtype in GAME_KINDS.items():
-            column = np.asarray(getattr(self, name), dtype=dtype)
+            column: NDArray[Any] = np.asarray(getattr(self, name), dtype=dtype)
             if column.strides != (0,):
                 column = np.ascontiguousarray(column)
             if column.shape != (n,):

@@ -39,11 +39,11 @@ RejectCodes = NDArray[np.int8]
 class Validated:
     """What became of each record that could be split into columns; every distinct value is read once.
 
-    `columns` holds numbers in the dictionaries by the names of the columns of `Records` and of `dictionaries`, each of
-    shape (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight` and
-    `offset` are None where they are 1 and 0 throughout. `reject_code` is 0 for a game, else 1 + the index in
-    DROP_REASONS of the first reason that applies. `notes` tells of records that are dropped or repaired, the first
-    MOST_NOTES of each, and of columns not understood. The columns of the records are given up.
+    `columns` holds numbers in the dictionaries by the names of the columns of `Records` and of `dictionaries`, each
+    of shape (records,), as `line` and `moves`; a further column that is empty throughout is left out. `weight`,
+    `offset` and `neutral` are None where they are 1, 0 and false throughout. `reject_code` is 0 for a game, else 1 +
+    the index in DROP_REASONS of the first reason that applies. `notes` tells of records that are dropped or repaired,
+    the first MOST_NOTES of each, and of columns not understood. The columns of the records are given up.
     """
 
     def __init__(self, records: FileRecords, dictionaries: Dictionaries, data: DataConfig) -> None:
@@ -57,7 +57,7 @@ class Validated:
         weights = RecordWeights(
             records, data, self._caps, [dictionaries.names.cleaned[name] for name in names.tolist()]
         )
-        self.weight, self.offset = weights.weight, weights.offset
+        self.weight, self.offset, self.neutral = weights.weight, weights.offset, weights.neutral
         for codes in weights.reject_codes:
             self._reject(codes)
         self._validate_weight()
@@ -164,10 +164,9 @@ class Validated:
         used = self.reject_code == 0
         rows = np.array(counts_of(self.columns["result"][used], len(tallies)))
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
-        if tells_winners(lost, won):
-            yield Note(
-                int(self.line[np.argmax(used)]), WINNER_FIRST, f"in all {won:,} decisive records", KEPT
-            )
+        if self._records.winners or tells_winners(lost, won):
+            how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
+            yield Note(int(self.line[np.argmax(used)]), WINNER_FIRST, how, KEPT)
 
 
 def record_words(date: str, white: str, black: str, result: str) -> str:

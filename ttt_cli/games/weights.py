@@ -1,4 +1,4 @@
-"""How much a record counts, and the odds that were given in it."""
+"""How much a record counts, the odds that were given in it, and whether it was on neutral ground."""
 
 import math
 from collections import Counter
@@ -16,6 +16,7 @@ from ttt_cli.games.handicaps import OddsTable, named_giver, usual_giver
 from ttt_cli.games.players.keys import name_key
 from ttt_cli.games.players.names import clean_name
 from ttt_cli.reading.batches import (
+    BAD_NEUTRAL,
     BAD_WEIGHT,
     KEPT,
     OTHER_ODDS,
@@ -34,16 +35,21 @@ Numbers = Array
 
 _LISTED: Final = 10  # words of a column
 _MEANING: Final = {UNKNOWN_STATUS: "each counts as 1", OTHER_ODDS: "none is known"}
+_NEUTRAL: Final = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0", ""), False),
+}
 _USUAL: Final = {"formal": 1.0, "casual": 1.0, "soft": 1.0}
 
 
 class RecordWeights:
-    """Weights and odds of the records of a file, from the columns `weight`, `status`, `odds` and `odds_giver`.
+    """Weights and odds of the records of a file, from the columns `weight`, `status`, `odds`, `odds_giver`, `neutral`.
 
     `weight` (None: all 1) is the product of the weight as written, that of the status and `caps`; `offset` (None: all
-    0) is in Elo points, added to White's strength. `reject_codes` are those of earlier reasons first. A status
-    without a weight counts as 1. Where a column `odds` holds texts and none of them is known, it means something else:
-    `odds_ignored`. `names` are the distinct names of the records, cleaned.
+    0) is in Elo points, added to White's strength, `neutral` (None: none) whether White's advantage is not. A status
+    without a weight counts as 1. `reject_codes` are those of earlier reasons first. Where a column `odds` holds texts
+    and none of them is known, it means something else: `odds_ignored`. `names` are the distinct names of the records,
+    cleaned.
     """
 
     def __init__(
@@ -53,6 +59,7 @@ class RecordWeights:
         self.reject_codes: list[NDArray[np.int8]] = []
         self.weight = caps
         self.offset: Numbers | None = None
+        self.neutral: Mask | None = None
         self.odds_ignored = False
         self._unread: list[
             tuple[str, str, Mask]
@@ -61,6 +68,8 @@ class RecordWeights:
             self._read_weights()
         if "odds" in records.further:
             self._read_odds(OddsTable(data.odds))
+        if "neutral" in records.further:
+            self._read_neutral()
         if "status" in records.further:
             self._read_status({fold(word): factor for word, factor in (_USUAL | data.status).items()})
 
@@ -97,6 +106,14 @@ class RecordWeights:
         self.reject_codes.append(((weights == 0) * np.int8(REJECT_CODE[STATUS]))[ids])
         if np.any(weights != 1):
             self._times(np.where(weights == 0, 1.0, weights)[ids])
+
+    def _read_neutral(self) -> None:
+        found = [_NEUTRAL.get(text_of(raw).strip().lower()) for raw in self._records.distinct("neutral")]
+        ids = self._records.ids("neutral")
+        bad = np.array([one is None for one in found], np.bool_)
+        self.reject_codes.append((bad * np.int8(REJECT_CODE[BAD_NEUTRAL]))[ids])
+        if any(found):
+            self.neutral = np.array([bool(one) for one in found], np.bool_)[ids]
 
     def _read_odds(self, table: OddsTable) -> None:
         written = [text_of(raw).strip() for raw in self._records.distinct("odds")]

@@ -7,7 +7,7 @@ expects the score L(d), so that what the system predicts stays as it is.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array
 from ttt_cli.inference import gaussian
+from ttt_cli.timeline import NEUTRAL, UNKNOWN
 
 Side = Mapping[str, Array]
 
@@ -27,6 +28,27 @@ def predict(params: Mapping[str, Any], white: Side, black: Side) -> Array:
     from scipy.special import ndtr
 
     return np.stack(gaussian.outcomes(params, white, black, ndtr), axis=-1)
+
+
+def by_sides(
+    predict: Callable[..., Array],
+    params: Mapping[str, Any],
+    white: Side,
+    black: Side,
+    sides: NDArray[np.int8],
+) -> Array:
+    """What a system predicts of games (n, 3), as it is known, by `sides`, who has White's advantage.
+
+    On neutral ground nobody has it; where it is not known who has, both count alike.
+    """
+    found, way = predict(dict(params), white, black), sides[:, np.newaxis]
+    if np.any(sides == UNKNOWN):
+        other = predict(dict(params), black, white)[:, ::-1]
+        found = np.where(way == UNKNOWN, (found + other) / 2.0, found)
+    if np.any(sides == NEUTRAL):
+        level = predict({**params, "white_advantage": 0.0}, white, black)
+        found = np.where(way == NEUTRAL, level, found)
+    return found
 
 
 def predict_ratings(params: Mapping[str, Any], white: Side, black: Side) -> Array:

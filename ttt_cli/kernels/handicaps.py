@@ -1,7 +1,8 @@
-"""Handicaps: the code of a game's outcome also tells which fixed skill difference was added to the first player's.
+"""Handicaps: the code of a game's outcome also tells what fixed number of points is added to the first player's skill.
 
 The low bits of a code are the outcome (see `colours`), the others a place in `handicap`, in points; place 0 is
-none. Few different handicaps were ever given, so a game needs no number of its own.
+none. Few different handicaps were ever given, so a game needs no number of its own. A game on neutral ground is one at
+White's advantage taken back.
 """
 
 from typing import Final
@@ -20,6 +21,12 @@ def outcome_of(code):
 
 
 @inner
+def place_of(code):
+    """The place of the handicap in a code."""
+    return code >> OUTCOME_BITS
+
+
+@inner
 def handicap_of(code, handicap):
     """What is added to the first player's skill, points."""
-    return handicap[code >> OUTCOME_BITS]
+    return handicap[place_of(code)]

@@ -29,6 +29,7 @@ UNKNOWN_RESULT: Final = "unknown result"
 BAD_SCORE: Final = "bad match score"
 BAD_WEIGHT: Final = "bad weight"
 UNKNOWN_ODDS: Final = "unknown odds"
+BAD_NEUTRAL: Final = "bad neutral"
 STATUS: Final = "status"
 TEAM: Final = "team"
 ENGINE: Final = "engine"
@@ -54,7 +55,7 @@ DROP_REASONS: Final = (
         BAD_DATE,
         NO_RESULT,
     ),
-    *(FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, STATUS, TEAM, ENGINE),
+    *(FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, BAD_NEUTRAL, STATUS, TEAM, ENGINE),
     *(
         OTHER_YEARS,
         OTHER_PLAYERS,
@@ -129,11 +130,12 @@ class Batch(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A file about to be read: how its results are written, its records, of which periods dates may be numbers, and
-    whether it may be of chess.
+    """A file about to be read: how its results are written, its records, of which periods dates may be numbers,
+    whether it may be of chess, and whether its columns are of winners and losers.
     """
 
     kind: ResultKind
     batches: Iterator[Batch]
     unit: Period | None = None
     chess: bool = True
+    winners: bool = False

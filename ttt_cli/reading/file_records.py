@@ -98,12 +98,19 @@ class FileRecords:
     """
 
     def __init__(
-        self, path: str, kind: ResultKind = "text", unit: Period | None = None, *, chess: bool = True
+        self,
+        path: str,
+        kind: ResultKind = "text",
+        unit: Period | None = None,
+        *,
+        chess: bool = True,
+        winners: bool = False,
     ) -> None:
         self.path = path
         self.kind = kind
         self.unit = unit
         self.chess = chess
+        self.winners = winners
         self.rejects: list[Note] = []
         self.notes: list[Note] = []
         self._count = 0

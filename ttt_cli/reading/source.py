@@ -77,7 +77,7 @@ class SourceReader:
         module, _, function = form.read.partition(":")
         large = max(_LOADED, LARGE - self._done)
         table: Table = getattr(import_module(module), function)(blocks, self._data, one.name, large)
-        records = FileRecords(one.name, table.kind, table.unit, chess=table.chess)
+        records = FileRecords(one.name, table.kind, table.unit, chess=table.chess, winners=table.winners)
         try:
             for batch in table.batches:
                 records.add(batch)

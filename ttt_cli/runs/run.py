@@ -15,7 +15,7 @@ from ttt_cli.runs.connection import NotARun, translated
 from ttt_cli.runs.evidence import INSERT, SELECT, EvidencePoint, evidence_table
 from ttt_cli.runs.locate import named_run, refuse_foreign, runs_here
 from ttt_cli.runs.lookup import Found, find_player
-from ttt_cli.runs.schema import DATABASE, GAMES_WITH_TEXTS, OF_JOINT, PUBLIC, TEXTS
+from ttt_cli.runs.schema import DATABASE, GAMES_WITH_TEXTS, HELD, OF_JOINT, PUBLIC, TEXTS
 from ttt_cli.runs.session import MemorySession, Session
 from ttt_cli.runs.storing.journal import merge, note, noted
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ttt_cli.runs.joint import JointSkills
     from ttt_cli.timeline import Timeline
 
-_HELD = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}'"
 _CLOCK = 5.0  # seconds
 
 
@@ -113,7 +112,7 @@ class Run(AskedRun):
     @cached_property
     def held_tables(self) -> frozenset[str]:
         """The tables that are in its file."""
-        return frozenset(name for (name,) in self.query(_HELD)[1])
+        return frozenset(name for (name,) in self.query(HELD)[1])
 
     @cached_property
     def _draws(self) -> list[Row]:

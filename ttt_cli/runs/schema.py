@@ -5,7 +5,7 @@ So does a new word in a view: `untrusted` refuses runs whose views hold words th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 5
 DATABASE: Final = "run"  # what a session calls the database of the run that it asks
+HELD: Final = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}'"
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
 _TABLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -59,6 +60,9 @@ _TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "spellings": "player VARCHAR, spelling VARCHAR",
     }
 )
+# The rows of game_rows, counted from 0, of games on neutral ground; nor this.
+_NEUTRAL: Final[Mapping[str, str]] = MappingProxyType({"neutral_games": '"row" BIGINT'})
+_NOWHERE: Final = 'SELECT CAST(0 AS BIGINT) AS "row" LIMIT 0'
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.places.LINES`), in words that older versions know.
 # `{run}`: where the tables are; within a session that is never where these views are.
@@ -69,10 +73,11 @@ SELECT periods.period, period_number,
        date_days, date_precision, white.player AS white, black.player AS black,
        {results}[outcome + 1] AS result, weight, "offset", inputs.path AS file,
        line % (CAST(1000 AS BIGINT) * 1000 * 1000 * 10) AS line, file_number,
-       white_id, black_id
+       white_id, black_id, neutral_games."row" IS NOT NULL AS neutral
 FROM {run}game_rows AS game_rows JOIN {run}periods AS periods USING (period_number)
 JOIN {run}names AS white ON white.id = white_id JOIN {run}names AS black ON black.id = black_id
 LEFT JOIN {run}inputs AS inputs ON inputs.rowid = file_number
+LEFT JOIN neutral_games ON neutral_games."row" = game_rows.rowid
 ORDER BY game_rows.rowid;
 CREATE OR REPLACE MACRO skills_of(low, high, last, idle) AS TABLE
 SELECT player, {label} AS period, number AS period_number, {skill},
@@ -106,19 +111,20 @@ LABELS: Final[Mapping[Period, str]] = MappingProxyType(
 PUBLIC: Final[dict[str, str]] = {
     "skills": "SELECT * EXCLUDE (period_number) FROM skills",
     "players": "SELECT * EXCLUDE (folded, surname) FROM players",
-    "games": "SELECT period, date, white, black, result, weight, file, line, '' AS event, '' AS site, '' AS round "
-    "FROM games",
+    "games": "SELECT period, date, white, black, result, weight, file, line, '' AS event, '' AS site, '' AS round, "
+    "neutral FROM games",
 }
 _WRITTEN: Final = ", ".join(f"{name}.text AS {name}" for name in TEXT_COLUMNS)
 _BY_ID: Final = " ".join(
     f"LEFT JOIN {DATABASE}.main.texts AS {name} ON {name}.id = found.{name}" for name in TEXT_COLUMNS
 )
-GAMES_WITH_TEXTS: Final = f"""SELECT period, date, white, black, result, weight, file, line, {", ".join(TEXT_COLUMNS)}
+GAMES_WITH_TEXTS: Final = f"""
+    SELECT period, date, white, black, result, weight, file, line, {", ".join(TEXT_COLUMNS)}, neutral
     FROM games POSITIONAL JOIN
     (SELECT {_WRITTEN} FROM {DATABASE}.main.game_texts AS found {_BY_ID} ORDER BY found.rowid)"""
 OF_JOINT: Final = frozenset(_LINKS)
 TEXTS: Final = frozenset(_TEXTS)
-MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_BY_YEAR)
+MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_BY_YEAR) | frozenset(_NEUTRAL)
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
@@ -131,7 +137,7 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
     stored = {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
-    return stored | dict(_LINKS) | dict(_BY_YEAR) | dict(_TEXTS)
+    return stored | dict(_LINKS) | dict(_BY_YEAR) | dict(_TEXTS) | dict(_NEUTRAL)
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
@@ -140,14 +146,21 @@ def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
     return created + _views(chains, period)
 
 
-def session_views(chains: Sequence[str], period: Period, *, slope: float = 1.0, shift: float = 0.0) -> str:
-    """SQL that lets a session find the tables and views of the run attached to it, skills on a scale."""
+def session_views(
+    chains: Sequence[str], period: Period, held: Set[str], *, slope: float = 1.0, shift: float = 0.0
+) -> str:
+    """SQL that lets a session find the tables and views of the run attached to it, skills on a scale.
+
+    `held`: the tables of the run.
+    """
     plain = "".join(
         f"CREATE OR REPLACE VIEW {table} AS FROM {DATABASE}.main.{table};"
         for table in _TABLES
         if table != "players"
     )
-    return f"""{plain} CREATE OR REPLACE VIEW players AS
+    neutral = f"FROM {DATABASE}.main.neutral_games" if _NEUTRAL.keys() <= held else _NOWHERE
+    return f"""{plain} CREATE OR REPLACE VIEW neutral_games AS {neutral};
+        CREATE OR REPLACE VIEW players AS
         SELECT * REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
         FROM {DATABASE}.main.players;
         {_views(chains, period, f"{DATABASE}.main.", slope, shift)}"""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from ttt_cli.files import real_place
 from ttt_cli.runs.connection import attach, check_file, check_name
-from ttt_cli.runs.schema import DATABASE, session_views
+from ttt_cli.runs.schema import DATABASE, HELD, session_views
 from ttt_cli.runs.untrusted import check_catalog, check_numbers
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class Session:
                 self._check(cursor, meta)
             if self._shown != (slope, shift):
                 period: Period = meta.period  # type: ignore[assignment]
-                cursor.execute(session_views(self._chains, period, slope=slope, shift=shift))
+                held = {name for (name,) in cursor.execute(HELD).fetchall()}
+                cursor.execute(session_views(self._chains, period, held, slope=slope, shift=shift))
                 self._shown = slope, shift
 
     def close(self) -> None:

@@ -155,6 +155,7 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             f"count(*) IN (0, (SELECT count(*) FROM {DATABASE}.main.game_rows))",
             *(_within(name, 0, f"(SELECT count(*) - 1 FROM {DATABASE}.main.texts)") for name in TEXT_COLUMNS),
         ],
+        "neutral_games": [_within('"row"', 0, f"(SELECT count(*) - 1 FROM {DATABASE}.main.game_rows)")],
         "links": [
             'coalesce(min(least("first", "second")) >= 0, true)',
             f'coalesce(max(greatest("first", "second")) < {spans}, true)',

@@ -73,7 +73,7 @@ def _fit(timeline: Timeline, params: Params, solver: SolverConfig) -> Fit:
     margin = resolve_logistic_margin(params, timeline)
     advantage = params.white_advantage if timeline.colours else 0.0
     before, after, status = _lists(timeline, params, advantage, solver)
-    difference = before[timeline.game_white] - before[timeline.game_black] + advantage + timeline.offset
+    difference = before[timeline.game_white] - before[timeline.game_black] + timeline.ahead(advantage)
     evidence = log_score(logistic_probabilities(difference, margin), timeline.outcome, timeline.weight)
     level = params.reference_rating + params.bonus
     unknown = np.full(timeline.n_nodes, math.nan)

@@ -143,7 +143,7 @@ def performances(
     drawn = weight * params.padding / 2.0 * (1.0 / entries.games[first] + 1.0 / entries.games[second])
     score = weight * timeline.outcome / 2.0 + drawn / 2.0
     total = weight + drawn
-    ahead = timeline.offset + (params.white_advantage if timeline.colours else 0.0)
+    ahead = timeline.ahead(params.white_advantage)
     rating = np.zeros(len(entries.games))
     trace: list[tuple[float, float]] = []
     change = np.inf

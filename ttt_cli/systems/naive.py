@@ -7,7 +7,7 @@ import numpy as np
 from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
-from ttt_cli.inference.outcome import log_score, logistic_probabilities
+from ttt_cli.inference.outcome import Side, by_sides, log_score, logistic_probabilities
 from ttt_cli.inference.scores.elo_scale import RatingParams
 from ttt_cli.inference.scores.filtering import filter_fit, one_pass
 from ttt_cli.inference.traits import Traits
@@ -29,15 +29,15 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     observed share of draws and half of the rest each for wins and losses.
     """
     margin = resolve_logistic_margin(params, timeline)
-    advantages = np.array([params.white_advantage, -params.white_advantage])
-    ways = logistic_probabilities(advantages, margin)
-    shared = ways[0] if timeline.colours else ways.mean(axis=0)
-    evidence = log_score(np.tile(shared, (timeline.n_games, 1)), timeline.outcome, timeline.weight)
+    rule = {"white_advantage": params.white_advantage, "draw_margin": margin}
+    all_alike = {"mean": np.zeros(timeline.n_games)}
+    probabilities = by_sides(predict, rule, all_alike, all_alike, timeline.sides)
+    evidence = log_score(probabilities, timeline.outcome, timeline.weight)
     chain = params.filtered(timeline, np.full(timeline.n_nodes, params.prior_mean))
     return filter_fit(NAME, params, {"draw_margin": margin}, {"skill": chain}, evidence)
 
 
-def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:  # noqa: ARG001
+def predict(params: dict[str, Any], white: Side, black: Side) -> Array:  # noqa: ARG001
     """Probabilities (n, 3) of loss, draw and win for White: the same for all, whatever `mean` says of the players."""
     advantage = np.full(len(white["mean"]), params["white_advantage"])
     return logistic_probabilities(advantage, params["draw_margin"])

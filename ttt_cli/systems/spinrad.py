@@ -67,9 +67,9 @@ def _run(timeline: Timeline, params: Params, margin: float, current: Array, back
     """Ratings per node of one run; `current`, those of the players, goes on from where it stands."""
     from ttt_cli.kernels.scores.spinrad import run_through
 
-    rating, player, games = np.empty(timeline.n_nodes), timeline.node_player.copy(), rows_of(timeline)
-    normal = params.expectation == "normal"
-    rule = structures.Expectation(params.white_advantage, margin, timeline.colours, normal)
+    rating, player = np.empty(timeline.n_nodes), timeline.node_player.copy()
+    games = rows_of(timeline, params.white_advantage)
+    rule = structures.Expectation(margin, params.expectation == "normal")
     parts = list(pieces(timeline, games))
     for piece in parts[::-1] if backwards else parts:
         run_through(backwards, piece, player, games, rule, params.k, current, rating)

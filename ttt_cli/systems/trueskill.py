@@ -7,6 +7,7 @@ from typing import Final, Literal
 import numpy as np
 from pydantic import Field
 
+from ttt_cli.arrays import Places
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
@@ -38,22 +39,22 @@ class Params(SkillParams):
 def fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
     margin = resolve_margin(params, timeline)
-    games = _in_order(timeline, params)
+    order = _order(timeline, params)
 
     def fit_at(advantage: float, warm: Fit | None) -> Fit:  # noqa: ARG001
-        return _filter(timeline, params, games, margin, advantage)
+        return _filter(timeline, params, order, margin, advantage)
 
     return at_best_advantage(fit_at, params, None, colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     """The gradient of the log-evidence in every numeric parameter, by central differences."""
-    games = _in_order(timeline, params)
+    order = _order(timeline, params)
 
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={"white_advantage": fit.params["white_advantage"], key: value})
         margin, advantage = resolve_margin(moved, timeline), float(moved.white_advantage)
-        return _filter(timeline, moved, games, margin, advantage).log_evidence
+        return _filter(timeline, moved, order, margin, advantage).log_evidence
 
     keys = {"prior_mean", *TRAITS.tunable} - {"draw_probability"}
     slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in keys}
@@ -61,15 +62,17 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(share, params.beta)}
 
 
-def _filter(timeline: Timeline, params: Params, games: Games, margin: float, advantage: float) -> Fit:
+def _filter(
+    timeline: Timeline, params: Params, order: Places | slice, margin: float, advantage: float
+) -> Fit:
     from ttt_cli.kernels.scores.trueskill import Rule, filter_games
 
     unit = normal_unit(params.beta, margin)
-    games = games._replace(offset=unit * games.offset)
+    games = Games._make(column[order] for column in rows_of(timeline.in_points(unit), advantage))
     beliefs = Beliefs(*np.empty((2, timeline.n_nodes)))
     prior = params.skill_prior(timeline)
     steps = Steps(timeline.previous.copy(), *prior.steps())
-    rule = Rule(2.0 * params.beta**2, margin, advantage, timeline.colours)
+    rule = Rule(2.0 * params.beta**2, margin)
     predicted = 0.0
     for piece in pieces(timeline, games):
         predicted += filter_games(piece, steps, games, rule, beliefs)
@@ -79,13 +82,12 @@ def _filter(timeline: Timeline, params: Params, games: Games, margin: float, adv
     return replace(fitted, elo_unit=unit)
 
 
-def _in_order(timeline: Timeline, params: Params) -> Games:
-    """The games, inside a period as given or shuffled: records are, so that the rows of a match stay together."""
-    games = rows_of(timeline)
+def _order(timeline: Timeline, params: Params) -> Places | slice:
+    """Of the games, inside a period as given or shuffled: records are, so that the rows of a match stay together."""
     if params.order == "given":
-        return games
+        return slice(None)
     period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.game_start))
-    record = np.cumsum(~games.joined) - 1
-    place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(games.joined))
-    order = np.lexsort((place[record], period))
-    return Games._make(column[order] for column in games)
+    joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined
+    record = np.cumsum(~joined) - 1
+    place = np.random.default_rng(params.seed).random(timeline.n_games - np.count_nonzero(joined))
+    return np.lexsort((place[record], period))

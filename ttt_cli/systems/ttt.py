@@ -114,5 +114,5 @@ def _inference(
     unit = normal_unit(params.beta, margin)
     moves = params.draw_margin_drift, params.draw_margin_strength
     moving = MovingMargins(timeline, merged, margin, *moves, start=start)
-    rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, unit * merged.handicap)
+    rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, merged.given(unit, advantage))
     return Inference(timeline, merged, {"skill": params.skill_prior(timeline)}, rule, moving, start, threads)

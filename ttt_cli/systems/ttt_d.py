@@ -151,7 +151,7 @@ def _inference(
     threads: int | None = None,
 ) -> Inference:
     priors = _priors(timeline, params)
-    margin, handicap = priors["draw_margin"].origin, _elo_unit(params) * merged.handicap
+    margin, handicap = priors["draw_margin"].origin, merged.given(_elo_unit(params), advantage)
     moves = params.draw_margin_drift, params.draw_margin_strength
     moving = MovingMargins(timeline, merged, margin, *moves, newcomers=True, start=start)
     rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, handicap)

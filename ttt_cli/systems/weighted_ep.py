@@ -21,7 +21,7 @@ from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.ep.weighted import GamesSoFar, Probit
-from ttt_cli.inference.outcome import log_score
+from ttt_cli.inference.outcome import by_sides, log_score
 from ttt_cli.inference.params import (
     Beta,
     DrawMargin,
@@ -161,9 +161,7 @@ def _log_score(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean
     handicap = elo_unit * timeline.offset
     white = {"mean": mean[timeline.game_white] + handicap, "sd": sd[timeline.game_white]}
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
-    probabilities = predict(params, white, black)
-    if not timeline.colours:
-        probabilities = (probabilities + predict(params, black, white)[:, ::-1]) / 2.0
+    probabilities = by_sides(predict, params, white, black, timeline.sides)
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 

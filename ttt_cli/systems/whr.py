@@ -5,7 +5,6 @@ Newton's method on the whole system; deviations come from the inverse of the who
 """
 
 import math
-from dataclasses import replace
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -85,7 +84,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
         variance, covariance = information.variances, history.covariances(information)
         if params.draws == "margin":
             evidence = laplace_integral(maximum.value, information) + history.constant()
-            points = _in_points(timeline, unit)
+            points = timeline.in_points(unit)
             predicted = leave_one_out(points, maximum.rating, information, margin, params.white_advantage)
     prior = params.skill_prior(timeline)
     mean, sd = prior.origin + ELO_SCALE * maximum.rating, ELO_SCALE * np.sqrt(variance)
@@ -128,14 +127,9 @@ def _elo_unit(params: Params, margin: float) -> float:
     return logistic_unit(margin) if params.draws == "margin" else 1.0
 
 
-def _in_points(timeline: Timeline, unit: float) -> Timeline:
-    """The timeline with handicaps in points of the model."""
-    return timeline if unit == 1.0 else replace(timeline, offset=unit * timeline.offset)
-
-
 def _history(timeline: Timeline, params: Params, margin: float) -> History:
     return History(
-        _in_points(timeline, _elo_unit(params, margin)),
+        timeline.in_points(_elo_unit(params, margin)),
         prior=params.skill_prior(timeline),
         virtual_draws=params.virtual_draws,
         white_advantage=params.white_advantage,

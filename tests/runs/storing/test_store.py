@@ -117,6 +117,19 @@ def test_games_keep_order_dates_as_far_as_known_and_sources(tmp_path: Path) -> N
     assert [(row[6], row[7]) for row in rows][2:4] == [("a.pgn", 30), ("b.csv", 40)]
 
 
+def test_neutral_ground_is_kept(tmp_path: Path) -> None:
+    games = games_of(RECORDS)
+    neutral = np.arange(len(games)) % 3 == 1
+    games = replace(games, neutral=neutral)
+    timeline = build_timeline(games)
+    write_run(tmp_path / "a.ttt", games, timeline, fit_of(timeline), CONFIG)
+    run = open_run(tmp_path / "a.ttt")
+    assert run.stored_games().neutral.tolist() == neutral.tolist()
+    assert run.games().neutral.tolist() == neutral.tolist()
+    with duckdb.connect(str(tmp_path / "a.ttt")) as database:
+        assert database.sql("SELECT neutral FROM games").fetchnumpy()["neutral"].tolist() == neutral.tolist()
+
+
 def test_counts_are_whole_numbers_unless_a_game_counts_for_less() -> None:
     def types(weights: list[float]) -> set[type]:
         games = games_of(RECORDS, weights)

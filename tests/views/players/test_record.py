@@ -2,7 +2,12 @@ from collections.abc import Callable
 
 import pytest
 
-from ttt_cli.runs.run import Run
+from tests.support.builders import make_games
+from ttt_cli.config.document import Document
+from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.systems import ttt
+from ttt_cli.systems.resolve import resolve
+from ttt_cli.timeline import build_timeline
 from ttt_cli.views.players.player import player_chart, player_games, player_view
 from ttt_cli.views.players.probability import Outcome, outcomes
 from ttt_cli.views.players.record import Played, best_period, games_of, record_rows, tally, upset_rows
@@ -43,6 +48,25 @@ def test_games_are_seen_from_the_players_side(run: Run) -> None:
     assert games[2].chance == chance.turned()
     assert games_of(run, MORPHY, "Paulsen, Louis") == games[:2]
     assert [g.result for g in games_of(run, "Paulsen, Louis", MORPHY)] == [0, 1]
+
+
+def test_expectations_know_odds_and_neutral_ground() -> None:
+    """A game at odds is expected to go as one of players who are so much apart, on neutral ground without advantage."""
+    rows = [(1900, "a", "b", outcome, 1.0, given, neutral)
+            for outcome, given, neutral in ((2, 0.0, False), (0, 200.0, False), (1, 0.0, True))]  # fmt: skip
+    games = make_games(rows)
+    timeline = build_timeline(games)
+    resolved = resolve(Document(values={"model": {"name": "ttt", "white_advantage": 80}}))
+    fit = ttt.fit(timeline, resolved.params, resolved.config.solver)
+    run = memory_run(games, timeline, fit, resolved.config)
+    found = games_of(run, "a")
+    one, params, unit = found[0], run.meta.params, run.meta.elo_unit
+    level = {**params, "white_advantage": 0.0}
+    ahead = {**one.own, "mean": one.own["mean"] + 200.0 * unit}
+    assert sorted((g.result, g.chance.expected) for g in found) == [
+        (result, pytest.approx(outcomes("ttt", given, [own], [one.their])[0].expected, abs=1e-12))
+        for result, given, own in ((0, params, ahead), (1, level, one.own), (2, params, one.own))
+    ]
 
 
 def test_the_record_by_period_and_colour(run: Run) -> None:

@@ -26,7 +26,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.runs.storing.writing import writing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, with_overrides
-from ttt_cli.timeline import Timeline, build_timeline, colours_known
+from ttt_cli.timeline import Timeline, build_timeline
 
 SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
@@ -95,8 +95,8 @@ def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) ->
             hint="`ttt compare --tune` tunes any system by what it predicts",
         )
     data, games = resolved.config.data, run.stored_games()
-    chosen = parse_keys(keys, resolved, colours=colours_known(games, data.colours))
     timeline = build_timeline(games, data.period, data.colours)
+    chosen = parse_keys(keys, resolved, colours=timeline.colours)
     where = cluster_asked(resolved.config.solver.cluster)
     with (
         chain_workers(where, 1) as workers,

@@ -23,13 +23,14 @@ from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.histories import Filter
 from ttt_cli.inference.draws import logistic_margin
 from ttt_cli.inference.gaussian import in_year
+from ttt_cli.inference.outcome import by_sides
 from ttt_cli.inference.params import Params
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.systems import registry
 from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
-from ttt_cli.timeline import Timeline, build_timeline
+from ttt_cli.timeline import GAME_COLUMNS, Timeline, build_timeline
 
 LOOSER: Final = 50.0  # times the solver's tolerance: a finer one does not pay for predictions
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
@@ -127,11 +128,7 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
     return replace(
         nodes,
         game_start=np.minimum(nodes.game_start, games.n_games),
-        game_white=games.game_white,
-        game_black=games.game_black,
-        outcome=games.outcome,
-        weight=games.weight,
-        offset=games.offset,
+        **{name: getattr(games, name) for name in GAME_COLUMNS},
         joined=games.joined,
     )
 
@@ -194,9 +191,7 @@ class Forecaster:
         )
         given = 0.5 * fit.elo_unit * self.timeline.offset[games]
         white["mean"], black["mean"] = white["mean"] + given, black["mean"] - given
-        probabilities = self.model.predict(params, white, black)
-        if not self.timeline.colours:
-            probabilities = (probabilities + self.model.predict(params, black, white)[:, ::-1]) / 2.0
+        probabilities = by_sides(self.model.predict, params, white, black, self.timeline.sides[games])
         return np.maximum(probabilities, 0.0)  # rounding takes a vanishing chance of a draw below
 
     def numbers(self, step: int) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from ttt_cli.reading.sources import Named, Source
 from ttt_cli.room import FileRoom, no_room
 
 RECORDS: Final = 1 << 21  # of a shard, unless a year has more
-_FLAT: Final = "weight", "offset"  # columns that are alike for all games, as a rule
+_FLAT: Final = "weight", "offset", "neutral"  # columns that are alike for all games, as a rule
 
 
 def why_whole(sources: Sequence[Named], data: DataConfig) -> str | None:

@@ -111,6 +111,7 @@ class Sharder:
             black=black,
             weight=_typed(columns["weight"], np.float64),
             offset=_typed(columns["offset"], np.float64),
+            neutral=_typed(columns["neutral"], np.bool_),
             moves=_typed(columns["moves"], np.int64),
             reject_code=reject_code,
         )
@@ -134,7 +135,7 @@ class Sharder:
 
 def _columns(common: Common, years: Years) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """The columns of all files' records of some years, and where those of each file begin."""
-    names = ("line", "date", "result", "weight", "offset", "moves", *TEXTS)
+    names = ("line", "date", "result", "weight", "offset", "neutral", "moves", *TEXTS)
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, *SIDES, *SAID[1:3])}
     starts = [0]
     for file in common.files:

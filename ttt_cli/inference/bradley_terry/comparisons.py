@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.inference.outcome import ELO_SCALE
-from ttt_cli.timeline import Timeline
+from ttt_cli.timeline import KNOWN, Timeline
 
 Draws = Literal["halves", "margin"]
 
@@ -18,7 +18,8 @@ class Comparisons:
     """Rows of arrays (rows,): node `first` won `won` and lost `lost` comparisons with node `second` (weights).
 
     `shift` is added to the rating of `first`, natural units (400 / ln 10 Elo points). `turn` is 1 where `first` had
-    White and -1 where `second` had, 0 where nobody knows: the slope of the difference in White's advantage.
+    White and -1 where `second` had, 0 where nobody knows and on neutral ground: the slope of the difference in
+    White's advantage.
     """
 
     first: Ids
@@ -61,14 +62,14 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
     white, black = timeline.game_white.astype(np.int64), timeline.game_black.astype(np.int64)
     nodes = max(timeline.n_nodes, 1)
     swap = white > black
-    known = swap & timeline.colours
-    odds = np.where(swap, -1.0, 1.0) * timeline.offset
-    sizes, size = np.unique(odds, return_inverse=True)
-    kinds = 2 * max(len(sizes), 1)
+    sign = np.where(swap, -1, 1)
+    sizes, size = np.unique(sign * timeline.offset, return_inverse=True)
+    kinds = 3 * max(len(sizes), 1)
     pairs = np.minimum(white, black) * nodes + np.maximum(white, black)
-    rows, index = np.unique(pairs * kinds + 2 * size + known, return_inverse=True)
+    turns = sign * (timeline.sides == KNOWN)
+    rows, index = np.unique(pairs * kinds + 3 * size + 1 - turns, return_inverse=True)
     ends, kind = np.divmod(rows, kinds)
-    turn = np.where(kind % 2, -1.0, 1.0) * float(timeline.colours)
+    turn = 1.0 - kind % 3
     share = np.array([0.0, 0.5 if draws == "halves" else 1.0, 1.0])
     of_white, of_black = (
         timeline.weight * share[timeline.outcome],
@@ -77,7 +78,7 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
     return Comparisons(
         first=(ends // nodes).astype(np.int32),
         second=(ends % nodes).astype(np.int32),
-        shift=(sizes[kind // 2] + turn * white_advantage) / ELO_SCALE,
+        shift=(sizes[kind // 3] + turn * white_advantage) / ELO_SCALE,
         won=_sums(index, np.where(swap, of_black, of_white), len(rows)),
         lost=_sums(index, np.where(swap, of_white, of_black), len(rows)),
         turn=turn,

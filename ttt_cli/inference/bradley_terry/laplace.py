@@ -85,7 +85,7 @@ def leave_one_out(
     `margin` and `white_advantage` are in points.
     """
     white, black = timeline.game_white, timeline.game_black
-    shift = timeline.offset + (white_advantage if timeline.colours else 0.0)
+    shift = timeline.ahead(white_advantage)
     difference = rating[white] - rating[black] + shift / ELO_SCALE
     won, lost = (timeline.outcome > 0).astype(np.float64), (timeline.outcome < 2).astype(np.float64)
     taken = np.minimum(timeline.weight, 1.0)

@@ -256,11 +256,11 @@ class Inference:
         """Of log Z at the fixed point: in the parameters of the priors, and in those of games (`kernels/ep/ttt.py`).
 
         With those of priors come those of moving margins. Those of games are 2 beta^2, the draw margin (or the origin
-        of the players' own), White's advantage and the logarithm of handicaps.
+        of the players' own), White's advantage and the logarithm of an Elo point.
         """
-        by_margin = np.empty(len(self.merged))
-        noise, *others = self._kernels.gradient(
-            self._games, self.merged.balance, self.rule, self.cavities(), by_margin
+        by_margin, by_place = np.empty(len(self.merged)), np.zeros_like(self.rule.handicap)
+        noise, advantage = self._kernels.gradient(
+            self._games, self.merged.balance, self.rule, self.cavities(), by_margin, by_place
         )
         of_margins = self.moving.gradient(self, by_margin)
         margin, positivity = of_margins.pop("draw_margin"), self.sites.positivity
@@ -269,7 +269,7 @@ class Inference:
             margin += self._kernels.positive_gradient(self.rule.origin, marginal, positivity)
         of_newcomers = self.newcomers.gradient(self.newcomers.squares) if self.newcomers else {}
         of_priors = prior_slopes(self.priors, *self.chain_slopes()) | of_newcomers
-        return of_priors | of_margins, (noise, margin, *others)
+        return of_priors | of_margins, (noise, margin, advantage, self.merged.unit_slope(self.rule, by_place))
 
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of log Z in the means and variances of the steps of all variables."""

@@ -6,10 +6,12 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array
+from ttt_cli.arrays import Array, Mask
 from ttt_cli.errors import DataError
-from ttt_cli.kernels.ep.structures import Games
-from ttt_cli.timeline import Timeline
+from ttt_cli.kernels.arrays import Vector
+from ttt_cli.kernels.ep.structures import Games, Rule
+from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
+from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
 
 UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/colours.py`
 OUTCOME_BITS: Final = 3  # of a code; the others tell the handicap, as in `kernels/handicaps.py`
@@ -26,10 +28,11 @@ class MergedGames:
     |---|---|---|---|
     | games | | | as kernels take them; a weight w stands for w equal games |
     | balance | (games,) | games | the weight of those in which `first` had White less that of the others |
-    | handicap | (places,) | Elo points | of `first`, by the place in a code |
+    | handicap | (places, 2) | Elo points, 1 | of `first`, by the place in a code, and -1 on neutral ground: how often |
+    | | | | White's advantage is added |
     | colours | | | whether games that differ in colours alone are kept apart |
 
-    Where colours are unknown, `balance` is the weight of the games if they count, else 0.
+    Where colours are unknown, `balance` is the weight of the games if they count, else 0, as on neutral ground.
     """
 
     games: Games
@@ -39,6 +42,17 @@ class MergedGames:
 
     def __len__(self) -> int:
         return len(self.games.first)
+
+    def given(self, unit: float, advantage: float) -> Array:
+        """What is added to `first`'s skill besides White's advantage, points, by the place in a code.
+
+        `unit`: points that are one Elo point; `advantage`: White's, points.
+        """
+        return points_given(self.handicap, unit, advantage)
+
+    def unit_slope(self, rule: Rule, by_place: Vector) -> float:
+        """The slope in the log of the points of an Elo point, of the slopes in what is given by place."""
+        return float((rule.handicap - points_given(self.handicap, 0.0, rule.advantage)) @ by_place)
 
     def none(self) -> "MergedGames":
         """The same periods without games."""
@@ -55,17 +69,23 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
     """
     from ttt_cli.kernels.layout import Pairs, merge_pairs, sort_pairs
 
-    known = colours and timeline.colours
-    handicap, place = handicap_places(timeline)
-    first, second, outcome = timeline.game_white, timeline.game_black, timeline.outcome
-    balance = timeline.weight if colours or timeline.colours else np.zeros(1)
-    if not known:
-        swap = first > second
-        balance = np.where(swap & timeline.colours, -1.0, 1.0) * balance
-        first, second = np.minimum(first, second), np.maximum(first, second)
+    first, second, outcome, offset = (
+        timeline.game_white,
+        timeline.game_black,
+        timeline.outcome,
+        timeline.offset,
+    )
+    sides = timeline.sides if timeline.sides.strides[0] else timeline.sides[:1]
+    counted = np.abs(sides) if colours else np.maximum(sides, 0)
+    balance = timeline.weight if counted.all() else counted * timeline.weight
+    if not colours or np.any(sides != KNOWN):
+        swap = (first > second) & ((sides != KNOWN) | (not colours))
+        balance = np.where(swap & (sides == KNOWN), -1.0, 1.0) * balance
+        first, second = np.where(swap, second, first), np.where(swap, first, second)
         outcome = np.where(swap, 2 - outcome, outcome)
-        place = np.where(swap, -place % len(handicap), place)
-    code = codes(outcome, place, known=known or not colours)
+        offset = np.where(swap, -offset, offset) if offset.any() else offset
+    handicap, place = handicap_places(offset, (sides == NEUTRAL) & colours)
+    code = codes(outcome, place, unknown=(sides == UNKNOWN_SIDES) & colours)
     games = Pairs(_own(first), _own(second), code, _compact(timeline.weight), _compact(balance))
     order, spare = np.arange(timeline.n_games, dtype=np.int32), np.empty(timeline.n_games, np.int32)
     start = np.empty_like(timeline.game_start)
@@ -87,25 +107,23 @@ def _own(column: NDArray[Number]) -> NDArray[Number]:
     return column if column.flags.writeable else column.copy()
 
 
-def handicap_places(timeline: Timeline) -> tuple[Array, NDArray[np.integer]]:
-    """The handicaps there are, Elo points, and the place of each game's among them, shape (games,).
+def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray[np.integer]]:
+    """The handicaps there are, as `MergedGames` has them, and the place of each game's among them, shape (games,).
 
-    None is at place 0, and the handicap at place k is opposite to that at -k. Raises DataError when there are too many.
+    None is at place 0. Raises DataError when there are too many.
     """
-    if not timeline.offset.any():
-        return np.zeros(1), np.broadcast_to(np.uint8(0), timeline.n_games)
-    given = np.unique(np.abs(timeline.offset))
-    given = given[given > 0.0]
-    handicap = np.concatenate([[0.0], given, -given[::-1]])
+    if not (offset.any() or np.any(neutral)):
+        return np.zeros((1, 2)), np.broadcast_to(np.uint8(0), len(offset))
+    points, point = np.unique(np.append(0.0, offset), return_inverse=True)
+    back = np.append(False, np.broadcast_to(neutral, len(offset)))
+    kinds, place = np.unique(np.where(point == point[0], -2, 2 * point) + back, return_inverse=True)
+    handicap = np.stack([np.where(kinds < 0, 0.0, points[kinds // 2]), -1.0 * (kinds % 2)], axis=1)
     if len(handicap) > MOST_HANDICAPS:
         raise DataError(
-            f"games are played at {len(given)} different odds, {MOST_HANDICAPS // 2 - 1} are possible",
+            f"games are played at {len(handicap) - 1} different odds, {MOST_HANDICAPS - 1} are possible",
             hint="give similar odds the same worth in data.odds",
         )
-    place = np.searchsorted(given, np.abs(timeline.offset)) + 1
-    return handicap, np.where(
-        timeline.offset == 0.0, 0, np.where(timeline.offset > 0.0, place, len(handicap) - place)
-    )
+    return handicap, place[1:]
 
 
 def outcomes(games: Games) -> NDArray[np.uint8]:
@@ -113,6 +131,16 @@ def outcomes(games: Games) -> NDArray[np.uint8]:
     return np.asarray((games.code & ((1 << OUTCOME_BITS) - 1)) % UNKNOWN, np.uint8)
 
 
-def codes(outcome: NDArray[np.integer], place: NDArray[np.integer], *, known: bool) -> NDArray[np.uint8]:
-    """Outcomes and places of handicaps as kernels take them; `known`: the colours."""
-    return (outcome + (0 if known else UNKNOWN) + (place << OUTCOME_BITS)).astype(np.uint8)
+def codes(
+    outcome: NDArray[np.integer], place: NDArray[np.integer], *, unknown: Mask | bool = False
+) -> NDArray[np.uint8]:
+    """Outcomes and places of handicaps as kernels take them; `unknown`: whose colours are."""
+    return (outcome + np.where(unknown, np.uint8(UNKNOWN), np.uint8(0)) + (place << OUTCOME_BITS)).astype(
+        np.uint8
+    )
+
+
+def points_given(handicap: Array, unit: float, advantage: float) -> Array:
+    """See `MergedGames.given`."""
+    given: Array = unit * handicap[:, 0] + advantage * handicap[:, 1]
+    return given

@@ -60,7 +60,7 @@ class GamesSoFar:
             started_sites((len(self._merged), 4), start, sites_name(probit.advantage != 0.0)),
             np.zeros((len(self._merged), 4)),
         )
-        margin, handicap = probit.margin, probit.elo_unit * self._merged.handicap
+        margin, handicap = probit.margin, self._merged.given(probit.elo_unit, probit.advantage)
         margins = np.full(len(self._merged), margin)
         self._rule = Rule(2.0 * probit.beta**2, margins, margin, probit.advantage, handicap)
         self._player = timeline.node_player.copy()

@@ -172,9 +172,9 @@ class JointInference:
 
     def gradient(self) -> tuple[dict[str, float], tuple[float, ...]]:
         """Of log Z at the fixed point, as `Inference.gradient`."""
-        by_margin = np.empty(len(self.merged))
-        noise, *others = self._gradient(
-            self.merged.games, self.merged.balance, self.rule, self._cavity, by_margin
+        by_margin, by_place = np.empty(len(self.merged)), np.zeros_like(self.rule.handicap)
+        noise, advantage = self._gradient(
+            self.merged.games, self.merged.balance, self.rule, self._cavity, by_margin, by_place
         )
         of_margins = self.moving.gradient(self, by_margin)
         margin = of_margins.pop("draw_margin") + self._keep_positive(0.0)[2]
@@ -183,7 +183,7 @@ class JointInference:
         if self._newcomers:
             moved = 1.0 + 2.0 * (by_variance * self.chains.variance)[self._size :]
             of_priors |= self._newcomers.gradient(moved)
-        return of_priors | of_margins, (noise, margin, *others)
+        return of_priors | of_margins, (noise, margin, advantage, self.merged.unit_slope(self.rule, by_place))
 
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of log Z in the means and variances of the steps of all variables."""

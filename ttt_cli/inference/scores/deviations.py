@@ -42,7 +42,7 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
 def evidence(timeline: Timeline, chain: Filter, advantage: float, margin: float) -> float:
     """The sum of the log probabilities with which the games were predicted from before their periods, nats."""
     white, black = timeline.game_white, timeline.game_black
-    difference = chain.before_mean[white] - chain.before_mean[black] + advantage + timeline.offset
+    difference = chain.before_mean[white] - chain.before_mean[black] + timeline.ahead(advantage)
     variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
     return log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
 

@@ -18,7 +18,7 @@ from ttt_cli.inference.draws import draw_share, logistic_margin_slope
 from ttt_cli.inference.params import ExpectedParams, Params
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.scores.structures import Games, Piece
-from ttt_cli.timeline import Timeline
+from ttt_cli.timeline import UNKNOWN, Timeline
 
 _Params = TypeVar("_Params", bound=ExpectedParams)
 
@@ -69,10 +69,13 @@ _STEPS: Final = 400_000  # updates in one call of a kernel: an interrupt is hear
 
 
 def rows_of(timeline: Timeline, advantage: float = 0.0) -> Games:
-    """The games as kernels take them, White the stronger by an advantage, points."""
+    """The games as kernels take them, who has White's advantage the stronger by it, points."""
     joined = np.zeros(timeline.n_games, np.bool_) if timeline.joined is None else timeline.joined.copy()
     ends = timeline.game_white.copy(), timeline.game_black.copy()
-    return Games(*ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.offset + advantage, joined)
+    either = advantage * (timeline.sides == UNKNOWN)
+    return Games(
+        *ends, timeline.outcome.copy(), timeline.weight.copy(), timeline.ahead(advantage), either, joined
+    )
 
 
 def pieces(timeline: Timeline, games: Games, steps: int | None = None) -> Iterator[Piece]:

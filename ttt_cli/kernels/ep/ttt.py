@@ -10,7 +10,7 @@ from ttt_cli.kernels.colours import UNKNOWN, first_share, game_log_normaliser, g
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of
+from ttt_cli.kernels.handicaps import handicap_of, outcome_of, place_of
 from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.normal import LOG_SQRT_2PI, density, mills
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
@@ -280,30 +280,30 @@ def margin_information(
 
 @kernel
 def gradient(
-    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector
-) -> tuple[float, float, float]:
-    """The games' gradient of the log-evidence in 2 beta^2, White's advantage and the log of handicaps.
+    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
+) -> tuple[float, float]:
+    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage.
 
-    Fills `by_margin` (games,) with that of each game in its draw margin.
+    Fills `by_margin` (games,) with that of each game in its draw margin, and adds to `by_place` (places,) that in the
+    handicaps.
 
-    At a fixed point log Z does not change to first order when sites do, so only what depends on a parameter explicitly
-    counts: each factor's own slope given the messages it receives. A variance inside a Gaussian integral
-    I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and
-    k = -d^2 log I / d mean^2. Of a game with unknown colours both colourings count, each by its posterior weight.
+    At a fixed point log Z does not change to first order when sites do, so only what depends on a parameter
+    explicitly counts: each factor's own slope given the messages it receives. A variance inside a Gaussian integral
+    I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and k =
+    -d^2 log I / d mean^2. Of a game with unknown colours both colourings count, each by its posterior weight.
     `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
-    colours are unknown. `cavity` (games, 2): mean and variance of s_i - s_j without the game; below 0, it is left out.
+    colours are unknown, 0 on neutral ground. `cavity` (games, 2): mean and variance of s_i - s_j without the game,
+    which is left out where the latter is below 0.
     """
     by_noise = 0.0
     by_advantage = 0.0
-    by_handicap = 0.0
     for g in span(0, len(games.first)):
         difference, variance = cavity[g, 0], cavity[g, 1]
         by_margin[g] = 0.0
         if variance < 0.0:
             continue
         weight = games.weight[g]
-        handicap = handicap_of(games.code[g], rule.handicap)
-        mean = difference + handicap
+        mean = difference + handicap_of(games.code[g], rule.handicap)
         scale = 1.0 / math.sqrt(rule.noise + variance)
         bound = rule.margin[g] * scale
         outcome = outcome_of(games.code[g])
@@ -321,5 +321,5 @@ def gradient(
                 by_noise += p * weight * 0.5 * (v * v - w) * scale * scale
                 by_margin[g] += p * weight * _by_bound(t, bound, known, v) * scale
                 by_advantage += p * sign * balance[g] * v * scale
-                by_handicap += p * weight * v * scale * handicap
-    return by_noise, by_advantage, by_handicap
+                by_place[place_of(games.code[g])] += p * weight * v * scale
+    return by_noise, by_advantage

@@ -15,7 +15,7 @@ from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.ep.sides import apart, colour_share, game_log_probability, game_sides, sides, together
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of
+from ttt_cli.kernels.handicaps import handicap_of, outcome_of, place_of
 from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
@@ -287,8 +287,8 @@ def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, f
 
 @kernel
 def gradient(
-    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector
-) -> tuple[float, float, float]:
+    games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
+) -> tuple[float, float]:
     """As `ttt.gradient`; `by_margin` in what is added to both players' margins.
 
     `cavity` (games, 5): means of x1 and x2 without noise, advantage, handicap and the origin of margins, the variance
@@ -297,7 +297,6 @@ def gradient(
     noise, margin, _, advantage, handicap = rule
     by_noise = 0.0
     by_advantage = 0.0
-    by_handicap = 0.0
     for g in span(0, len(games.first)):
         by_margin[g] = 0.0
         if cavity[g, 2] < 0.0:
@@ -318,8 +317,8 @@ def gradient(
                 by_noise += counted * 0.5 * ((g1 - g2) ** 2 - (k11 - 2.0 * k12 + k22))
                 by_margin[g] += counted * (g1 + g2)
                 by_advantage += p * sign * balance[g] * (g1 - g2)
-                by_handicap += counted * (g1 - g2) * given
-    return by_noise, by_advantage, by_handicap
+                by_place[place_of(games.code[g])] += counted * (g1 - g2)
+    return by_noise, by_advantage
 
 
 @kernel

@@ -42,7 +42,7 @@ def _gather(now, oldest, newest, periods, game_start, games, decay, window):
     months until nothing is left.
     """
     months, late, span = decay
-    white, black, outcome, weight, offset, _ = games
+    white, black, outcome, weight, offset, _, _ = games
     slot, member, tally, ends, share = window
     n = 0
     e = 0

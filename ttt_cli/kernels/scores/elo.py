@@ -1,8 +1,8 @@
 """Elo's update: a rating moves by K times the residual, game by game or once a period.
 
 The residual is the score (0, 1/2, 1) less the expected one. Expected scores are logistic or normal in the rating
-difference, on Elo's scale; outcomes have the probabilities of `ttt_cli.inference.outcome`. Where colours are
-unknown both are averages over the two colourings of White's advantage.
+difference, on Elo's scale; outcomes have the probabilities of `ttt_cli.inference.outcome`. Where one
+of two players is known to have an advantage, but not which, both are averages over these two.
 """
 
 import math
@@ -27,11 +27,11 @@ def expected_score(difference: float, normal: bool) -> float:
 
 
 @inner
-def game_residual(difference: float, advantage: float, score: float, colours: bool, normal: bool) -> float:
-    """White's score less the expected one; `difference` is without White's advantage."""
-    expected = expected_score(difference + advantage, normal)
-    if not colours:
-        expected = 0.5 * (expected + expected_score(difference - advantage, normal))
+def game_residual(difference: float, either: float, score: float, normal: bool) -> float:
+    """White's score less the expected one; the points `either` are one of the two's."""
+    expected = expected_score(difference + either, normal)
+    if either != 0.0:
+        expected = 0.5 * (expected + expected_score(difference - either, normal))
     return score - expected
 
 
@@ -48,25 +48,19 @@ def _slope(difference: float, normal: bool) -> float:
 
 @inner
 def sum_of_residuals(
-    difference: float,
-    growth: float,
-    share: float,
-    advantage: float,
-    score: float,
-    colours: bool,
-    normal: bool,
+    difference: float, growth: float, share: float, either: float, score: float, normal: bool
 ) -> float:
     """The residuals of a share of a game, or of several of the same score; one of 1 adds `growth` to the difference.
 
     Several are judged by the difference that they end with, as far as the slope at their beginning tells it (implicit
     Euler): so many cannot carry it too far.
     """
-    first = share * game_residual(difference, advantage, score, colours, normal)
+    first = share * game_residual(difference, either, score, normal)
     if share <= 1.0:
         return first
-    slope = _slope(difference + advantage, normal)
-    if not colours:
-        slope = 0.5 * (slope + _slope(difference - advantage, normal))
+    slope = _slope(difference + either, normal)
+    if either != 0.0:
+        slope = 0.5 * (slope + _slope(difference - either, normal))
     return first / (1.0 + share * growth * slope)
 
 
@@ -108,23 +102,23 @@ def _log_outcome(difference: float, margin: float, outcome: int) -> float:
 
 
 @inner
-def log_outcome(difference: float, advantage: float, margin: float, outcome: int, colours: bool) -> float:
-    """log probability of an outcome; `difference` is without White's advantage."""
-    known = _log_outcome(difference + advantage, margin, outcome)
-    return known if colours else log_average(known, _log_outcome(difference - advantage, margin, outcome))
+def log_outcome(difference: float, either: float, margin: float, outcome: int) -> float:
+    """log probability of an outcome; the points `either` are one of the two's."""
+    log_p = _log_outcome(difference + either, margin, outcome)
+    return log_p if either == 0.0 else log_average(log_p, _log_outcome(difference - either, margin, outcome))
 
 
 @inner
-def _log_result(difference, advantage, margin, colours, lost, drawn, won):
+def _log_result(difference, either, margin, lost, drawn, won):
     """The mean log probability of games of which so many were lost, drawn and won."""
     total = lost + drawn + won
     result = 0.0
     if lost > 0.0:
-        result += lost / total * log_outcome(difference, advantage, margin, 0, colours)
+        result += lost / total * log_outcome(difference, either, margin, 0)
     if drawn > 0.0:
-        result += drawn / total * log_outcome(difference, advantage, margin, 1, colours)
+        result += drawn / total * log_outcome(difference, either, margin, 1)
     if won > 0.0:
-        result += won / total * log_outcome(difference, advantage, margin, 2, colours)
+        result += won / total * log_outcome(difference, either, margin, 2)
     return result
 
 
@@ -175,8 +169,8 @@ def by_game(
     `matches`). Returns the sum of the log probabilities with which each game was predicted.
     """
     goes_on, node_start, game_start = piece
-    white, black, outcome, weight, offset, joined = games
-    advantage, margin, colours, normal = expectation
+    white, black, outcome, weight, offset, either, joined = games
+    margin, normal = expectation
     rating, played, peak = careers
     predicted = 0.0
     for p in range(len(node_start) - 1):
@@ -198,9 +192,9 @@ def by_game(
                 difference = rating[i] - rating[j] + offset[g]
                 step_i = _step(factors, played[i], peak[i])
                 step_j = _step(factors, played[j], peak[j])
-                more = sum_of_residuals(difference, step_i + step_j, share, advantage, score, colours, normal)
+                more = sum_of_residuals(difference, step_i + step_j, share, either[g], score, normal)
                 middle = difference if share <= 1.0 else difference + 0.5 * more * (step_i + step_j)
-                predicted += share * _log_result(middle, advantage, margin, colours, lost, drawn, won)
+                predicted += share * _log_result(middle, either[g], margin, lost, drawn, won)
                 rating[i] += more * step_i
                 rating[j] -= more * step_j
                 peak[i] = max(peak[i], rating[i])
@@ -229,8 +223,8 @@ def by_period(
     with the sum of a node's residuals. Who has reached the top is told by ratings after periods.
     """
     _, node_start, game_start = piece
-    white, black, outcome, weight, offset, _ = games
-    advantage, margin, colours, normal = expectation
+    white, black, outcome, weight, offset, either, _ = games
+    margin, normal = expectation
     rating, played, peak = careers
     predicted = 0.0
     for p in range(len(node_start) - 1):
@@ -239,8 +233,8 @@ def by_period(
             i = white[g]
             j = black[g]
             difference = rating[i] - rating[j] + offset[g]
-            predicted += weight[g] * log_outcome(difference, advantage, margin, outcome[g], colours)
-            more = weight[g] * game_residual(difference, advantage, 0.5 * outcome[g], colours, normal)
+            predicted += weight[g] * log_outcome(difference, either[g], margin, outcome[g])
+            more = weight[g] * game_residual(difference, either[g], 0.5 * outcome[g], normal)
             residual[i] += more
             residual[j] -= more
         for i in range(node_start[p], node_start[p + 1]):

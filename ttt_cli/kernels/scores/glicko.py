@@ -34,7 +34,7 @@ def weigh_games(first: int, last: int, games: Games, before: Beliefs, slopes: Sl
 
     A game of weight w counts w times.
     """
-    white, black, outcome, weight, offset, _ = games
+    white, black, outcome, weight, offset, _, _ = games
     mean, variance = before
     gradient, information = slopes
     for g in range(first, last):

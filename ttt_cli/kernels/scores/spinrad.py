@@ -25,8 +25,7 @@ def run_through(
     that fraction of K; a match by its score (see `matches`).
     """
     _, node_start, game_start = piece
-    white, black, outcome, weight, offset, joined = games
-    advantage, _, colours, normal = expectation
+    white, black, outcome, weight, offset, either, joined = games
     periods = len(node_start) - 1
     for passed in range(periods):
         p = periods - 1 - passed if backwards else passed
@@ -46,7 +45,7 @@ def run_through(
                 left -= share
                 done += share
                 difference = current[i] - current[j] + offset[g]
-                move = k * sum_of_residuals(difference, 2.0 * k, share, advantage, score, colours, normal)
+                move = k * sum_of_residuals(difference, 2.0 * k, share, either[g], score, expectation.normal)
                 current[i] += move
                 current[j] -= move
             if backwards:

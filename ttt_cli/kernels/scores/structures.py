@@ -25,6 +25,7 @@ class Games(NamedTuple):
     | outcome | | of White: 0 loss, 1 draw, 2 win |
     | weight | games | |
     | offset | points | added to White's rating |
+    | either | points | that one of the two has besides, nobody knows which; 0 where there is no such doubt |
     | joined | | whether a row goes on with the match of the row before |
     """
 
@@ -33,6 +34,7 @@ class Games(NamedTuple):
     outcome: Outcomes
     weight: Vector
     offset: Vector
+    either: Vector
     joined: Flags
 
 
@@ -62,11 +64,9 @@ class Slopes(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """How differences of ratings become expected scores and outcomes; White's advantage and the draw margin, points."""
+    """How differences of ratings become expected scores and outcomes: by the draw margin, points."""
 
-    advantage: float
     margin: float
-    colours: bool
     normal: bool
 
 

@@ -13,12 +13,10 @@ LEAST_SHRINK = 0.5
 
 
 class Rule(NamedTuple):
-    """How differences become outcomes: 2 beta^2, points^2; draw margin and White's advantage, points; known colours."""
+    """How differences become outcomes: 2 beta^2, points^2, and the draw margin, points."""
 
     noise: float
     margin: float
-    advantage: float
-    colours: bool
 
 
 @inner
@@ -39,8 +37,8 @@ def filter_games(piece: Piece, steps: Steps, games: Games, rule: Rule, beliefs: 
     Returns the sum of the log probabilities with which each game was predicted.
     """
     goes_on, node_start, game_start = piece
-    white, black, outcome, weight, offset, joined = games
-    noise, margin, advantage, colours = rule
+    white, black, outcome, weight, offset, either, joined = games
+    noise, margin = rule
     mean, variance = beliefs
     predicted = 0.0
     for p in range(len(node_start) - 1):
@@ -65,9 +63,9 @@ def filter_games(piece: Piece, steps: Steps, games: Games, rule: Rule, beliefs: 
                 certainty_i = certainty_j = score_i = score_j = 0.0
                 for row in range(g, stop):
                     part = share * (weight[row] / total)
-                    result = outcome[row] + (0 if colours else UNKNOWN)
-                    v, w = game_moments(t, advantage * scale, margin * scale, result)
-                    predicted += part * game_log_normaliser(t, advantage * scale, margin * scale, result)
+                    result = outcome[row] + (0 if either[g] == 0.0 else UNKNOWN)
+                    v, w = game_moments(t, either[g] * scale, margin * scale, result)
+                    predicted += part * game_log_normaliser(t, either[g] * scale, margin * scale, result)
                     kept_i = 1.0 - variance[i] * w * scale * scale
                     kept_j = 1.0 - variance[j] * w * scale * scale
                     certainty_i += part * w * scale * scale / kept_i

@@ -49,6 +49,7 @@ def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: 
         _insert(connection, "game_rows", game_columns(games, timeline, rows))
         if written.texts:
             _insert(connection, "game_texts", written.of_games(rows))
+    _insert(connection, "neutral_games", {"row": np.flatnonzero(games.neutral)})
     if games.spellings:
         pairs = zip(("player", "spelling"), zip(*games.spellings, strict=True), strict=True)
         _insert(connection, "spellings", {name: texts(values) for name, values in pairs})

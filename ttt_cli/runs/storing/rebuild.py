@@ -9,10 +9,11 @@ import numpy as np
 from ttt_cli.games.table import Games
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
-from ttt_cli.runs.schema import ALIASES, DATABASE
+from ttt_cli.runs.schema import ALIASES, DATABASE, HELD, TEXTS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
 _GAMES: Final = f"""
 SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, outcome, weight, "offset",
@@ -20,9 +21,7 @@ SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, 
 FROM {DATABASE}.main.game_rows
 """
 _INPUTS: Final = f"SELECT path, kind, digest, size, rows, used FROM {DATABASE}.main.inputs ORDER BY rowid"
-_HELD: Final = (
-    f"SELECT 1 FROM duckdb_tables() WHERE database_name = '{DATABASE}' AND table_name = 'spellings'"
-)
+_NEUTRAL: Final = f'SELECT "row" FROM {DATABASE}.main.neutral_games'
 _SPELLINGS: Final = f"SELECT player, spelling FROM {DATABASE}.main.spellings ORDER BY rowid"
 _WRITTEN: Final = f"SELECT text FROM {DATABASE}.main.texts ORDER BY id"
 _PROBLEMS: Final = f"SELECT file, line, reason, detail, action FROM {DATABASE}.main.problems ORDER BY rowid"
@@ -31,6 +30,7 @@ _PROBLEMS: Final = f"SELECT file, line, reason, detail, action FROM {DATABASE}.m
 def rebuild_games(connection: DuckDBPyConnection) -> Games:
     """Games equal in every column to those that were written, with their report. Raises ValueError."""
     columns: dict[str, Any] = connection.execute(_GAMES).fetchnumpy()
+    held = {name for (name,) in connection.execute(HELD).fetchall()}
     players = connection.execute(f"SELECT player FROM {DATABASE}.main.names ORDER BY id").fetchall()
     for name, most in {
         "white": len(players) - 1,
@@ -40,17 +40,25 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
     }.items():
         if len(columns[name]) and not 0 <= columns[name].min() <= columns[name].max() <= most:
             raise ValueError(name)
+    further = _texts(connection) if held >= TEXTS else {}
+    if "neutral_games" in held:
+        further["neutral"] = _neutral(connection, len(columns["date"]))
     return Games(
-        **({name: np.ma.getdata(column) for name, column in columns.items()} | _texts(connection)),
+        **({name: np.ma.getdata(column) for name, column in columns.items()} | further),
         players=tuple(player for (player,) in players),
         report=_report(connection),
     )
 
 
+def _neutral(connection: DuckDBPyConnection, games: int) -> NDArray[np.bool_]:
+    """Which of so many games were on neutral ground."""
+    neutral = np.zeros(games, np.bool_)
+    neutral[connection.execute(_NEUTRAL).fetchnumpy()["row"]] = True
+    return neutral
+
+
 def _texts(connection: DuckDBPyConnection) -> dict[str, Any]:
     """Spellings of names, and the columns of texts, as far as there are any."""
-    if not connection.execute(_HELD).fetchall():
-        return {}
     found: dict[str, Any] = {"spellings": tuple(connection.execute(_SPELLINGS).fetchall())}
     values = [text for (text,) in connection.execute(_WRITTEN).fetchall()]
     if values:

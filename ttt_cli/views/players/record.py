@@ -1,6 +1,6 @@
 """A player's games, each with what was to be expected of it: records, upsets, the best period."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -9,6 +9,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.players.probability import Outcome, outcomes, params_in
 from ttt_cli.views.rows import Rows
 
+Row = Mapping[str, Any]
 Sides = tuple[str, str]  # what the side named first and the other are called
 _COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
@@ -18,10 +19,11 @@ _SELECT: Final = """
 WITH of AS (
     SELECT period, period_number, date, white_id = ? AS is_white,
            CASE WHEN white_id = ? THEN black ELSE white END AS opponent,
-           CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line
+           CASE result WHEN '1/2-1/2' THEN 1 WHEN '1-0' THEN 2 ELSE 0 END AS for_white, weight, file, line,
+           "offset", neutral
     FROM games WHERE (white_id = ? OR black_id = ?) {further})
 SELECT of.period, date, is_white, opponent, CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight,
-       file, line, own, their
+       file, line, own, their, "offset", neutral
 FROM of JOIN nodes own ON own.player = ? AND own.period_number = of.period_number
 JOIN nodes their ON their.player = opponent AND their.period_number = of.period_number
 ORDER BY of.period_number, date, file, line
@@ -58,18 +60,22 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     own, their = ids.get(player, -1), ids.get(opponent, -1)
     further, values = ("", []) if opponent is None else ("AND (white_id = ? OR black_id = ?)", [their, their])
     _, rows = run.query(_SELECT.format(further=further), [*[own] * 4, *values, player])
-    points = run.scale.points
-    white = [points(row[8] if row[2] else row[9]) for row in rows]
-    black = [points(row[9] if row[2] else row[8]) for row in rows]
     chances: list[Outcome] = []
-    for period, group in groupby(enumerate(rows), key=lambda row: row[1][0]):
-        at = [place for place, _ in group]
-        sides = white[at[0] : at[-1] + 1], black[at[0] : at[-1] + 1]
-        chances += outcomes(run.meta.model, params_in(run, period), *sides)
+    for (period, neutral), group in groupby(rows, key=lambda row: (row[0], row[-1])):
+        sides = zip(*(_strengths(run, *row[2:3], *row[8:11]) for row in group), strict=True)
+        params = params_in(run, period) | ({"white_advantage": 0.0} if neutral else {})
+        chances += outcomes(run.meta.model, params, *sides)
     return [
-        Played(*(*row, chance if row[2] else chance.turned()))
+        Played(*(*row[:10], chance if row[2] else chance.turned()))
         for row, chance in zip(rows, chances, strict=True)
     ]
+
+
+def _strengths(run: Run, is_white: bool, own: Row, their: Row, offset: float) -> tuple[Row, Row]:
+    """White's and Black's, points, with the odds of their game."""
+    half = 0.5 * run.meta.elo_unit * offset
+    white, black = (run.scale.points(one) for one in ((own, their) if is_white else (their, own)))
+    return {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,10 @@ def of_sport(*columns: object, **named: object) -> Layout:
     return Layout(*columns, chess=False, **named)  # type: ignore[arg-type]
 
 
+def of_winners(*columns: object, **named: object) -> Layout:
+    return of_sport(*columns, winners=True, **named)
+
+
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
@@ -36,20 +40,20 @@ def of_sport(*columns: object, **named: object) -> Layout:
         ("Week,home,away,HG,AG", of_sport(5, True, (0,), 1, 2, (3, 4), "goals", unit="week")),
         (
             "tourney_date,winner_name,loser_name",
-            of_sport(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",)),
+            of_winners(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",)),
         ),
-        ("date,winner,loser", of_sport(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
-        ("loser,winner,date,score", of_sport(4, True, (2,), 1, 0, (3,), "winners")),
+        ("date,winner,loser", of_winners(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
+        ("loser,winner,date,score", of_winners(4, True, (2,), 1, 0, (3,), "winners")),
         (
             "Season,DayNum,WTeamID,WScore,LTeamID,LScore",
-            of_sport(6, True, (0,), 2, 4, (-1,), "sport", constants=("1-0",)),
+            of_winners(6, True, (0,), 2, 4, (-1,), "sport", constants=("1-0",)),
         ),
         (
             "tourney_date,winner_id,winner_name,loser_id,loser_name,score",
-            of_sport(6, True, (0,), 2, 4, (5,), "winners", further={"white_id": 1, "black_id": 3}),
+            of_winners(6, True, (0,), 2, 4, (5,), "winners", further={"white_id": 1, "black_id": 3}),
         ),
-        ("date,winner_id,loser_id", of_sport(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
-        ("date,winner,loser,result", of_sport(4, True, (0,), 1, 2, (3,), "sport")),
+        ("date,winner_id,loser_id", of_winners(3, True, (0,), 1, 2, (-1,), "sport", constants=("1-0",))),
+        ("date,winner,loser,result", of_winners(4, True, (0,), 1, 2, (3,), "sport")),
         ("date,white,black,winner", Layout(4, True, (0,), 1, 2, (3,), "text")),
         (
             "Div,Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR",
@@ -150,7 +154,7 @@ def test_a_table_with_names_for_sure() -> None:
 
 
 def test_a_list_of_columns_may_name_the_winner() -> None:
-    assert layout("1858,A,B", columns=["date", "winner", "loser"]) == of_sport(
+    assert layout("1858,A,B", columns=["date", "winner", "loser"]) == of_winners(
         3, False, (0,), 1, 2, (-1,), "sport", constants=("1-0",)
     )
 

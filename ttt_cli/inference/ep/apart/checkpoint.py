@@ -29,7 +29,7 @@ class Checkpoint:
         digest = blake2b(repr(play).encode(), digest_size=8)
         columns: list[NDArray[Any]] = [
             timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
-            timeline.weight, timeline.offset, *(of for prior in priors for of in prior.steps()),
+            timeline.weight, timeline.offset, timeline.sides, *(of for prior in priors for of in prior.steps()),
         ]  # fmt: skip
         for column in columns:
             digest.update((column if column.strides[0] else column[:1]).tobytes())

@@ -12,7 +12,7 @@ from ttt_cli.inference.ep.apart.borders import Borders
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.prior import Prior
 from ttt_cli.kernels.ep.structures import Chains, Games
-from ttt_cli.timeline import Timeline
+from ttt_cli.timeline import GAME_COLUMNS, Timeline
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -192,11 +192,8 @@ def _between(timeline: Timeline, begin: int, end: int) -> Timeline:
         periods=timeline.periods[begin:end],
         node_start=timeline.node_start[begin : end + 1] - node,
         game_start=timeline.game_start[begin : end + 1] - games.start,
-        game_white=timeline.game_white[games] - np.int32(node),
-        game_black=timeline.game_black[games] - np.int32(node),
-        outcome=timeline.outcome[games],
-        weight=timeline.weight[games],
-        offset=timeline.offset[games],
+        **{name: getattr(timeline, name)[games] for name in GAME_COLUMNS}
+        | {name: getattr(timeline, name)[games] - np.int32(node) for name in ("game_white", "game_black")},
     )
 
 

@@ -17,6 +17,7 @@ from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
 from ttt_cli.inference.ep.apart.cutting import Piece, Play
 from ttt_cli.inference.ep.inference import REPEATS
+from ttt_cli.inference.ep.merged import points_given
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites, Way
 
@@ -73,7 +74,8 @@ class HeldSlice:
         )
         margin = room("margin", (distinct,), np.float64)
         margin[:] = play.margin
-        self._rule = Rule(play.noise, margin, play.margin, play.advantage, play.unit * piece.handicap)
+        given = points_given(piece.handicap, play.unit, play.advantage)
+        self._rule = Rule(play.noise, margin, play.margin, play.advantage, given)
         self.sites = Sites(
             room("message", (distinct, 8 if own else 4), np.float64),
             room("link", (distinct, 5 if own else 2), np.float64),

@@ -40,10 +40,11 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "status": ("status",),
     "odds": ("odds",),
     "odds_giver": ("oddsgiver", "giver"),
+    "neutral": ("neutral", "isneutral", "neutralground", "neutralvenue", "neutralsite"),
 }  # fmt: skip
 FURTHER: Final = (
     *("event", "site", "round", "white_id", "black_id", "variant", "time_control"),
-    *("games", "status", "odds", "odds_giver"),
+    *("games", "status", "odds", "odds_giver", "neutral"),
 )
 IGNORED: Final = ("id", "eco", "_")
 _WORDS: Final = {word: ours for ours, words in SYNONYMS.items() for word in words}

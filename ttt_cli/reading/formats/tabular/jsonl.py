@@ -47,6 +47,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
             read_object_lines(blocks, keys, layout, large=len(head) >= least),
             layout.unit,
             layout.chess,
+            layout.winners,
         )
     first, rest = _beginning(one_after_the_other(pieces(blocks), name))
     keys, layout = _layout_of([one for objects in first for _, one in objects.found], data, name)
@@ -55,6 +56,7 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
         (as_batch(objects, keys, layout) for objects in chain(first, rest)),
         layout.unit,
         layout.chess,
+        layout.winners,
     )
 
 

@@ -47,7 +47,8 @@ class Layout:
     is one (`text`) or White's and Black's, or none where all results are scores of matches. `score` is White's score in
     a match of `further["games"]` games, which counts where `result` is empty. `further` are the other columns by our
     names (see `headers.FURTHER`). The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is
-    what the date counts, `chess` whether no player is called as in another sport.
+    what the date counts, `chess` whether no player is called as in another sport, `winners` whether the first is the
+    winner.
     """
 
     width: int
@@ -63,6 +64,7 @@ class Layout:
     constants: tuple[str, ...] = ()
     unit: Period | None = None
     chess: bool = True
+    winners: bool = False
     utc_date: int | None = None
 
     @property
@@ -115,7 +117,7 @@ def find_layout(
         _SPORT.search(words[index]) for index in (layout.white, layout.black) if 0 <= index < len(words)
     )
     kind = "winners" if walkovers else _KIND_IN_SPORT[layout.kind] if sport else layout.kind
-    return replace(layout, kind=kind, constants=constants, chess=not sport)
+    return replace(layout, kind=kind, constants=constants, chess=not sport, winners=winners)
 
 
 def _constants(columns: dict[str, int], data: DataConfig) -> tuple[str, ...]:

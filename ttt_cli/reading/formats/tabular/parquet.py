@@ -73,7 +73,7 @@ def _read(connection: DuckDBPyConnection, relation: str, data: DataConfig, name:
     sample = connection.execute(f"SELECT {', '.join(texts)} FROM {relation} LIMIT {_SAMPLE}").fetchall()
     layout = find_layout([names, *sample], data, name, named=True)
     if not sample:
-        return Table(layout.kind, iter(()), layout.unit, layout.chess)
+        return Table(layout.kind, iter(()), layout.unit, layout.chess, layout.winners)
     columns = text_columns(connection, relation, [texts[index] for index in layout.used])
     lines = np.arange(1, 1 + len(columns[0].codes))
     return Table(
@@ -81,6 +81,7 @@ def _read(connection: DuckDBPyConnection, relation: str, data: DataConfig, name:
         iter([make_batch(layout, lines, dict(zip(layout.used, columns, strict=True)))]),
         layout.unit,
         layout.chess,
+        layout.winners,
     )
 
 

@@ -101,11 +101,11 @@ def _chances(book: Book) -> dict[str, Any]:
     difference = np.tile(np.linspace(0.0, _FURTHEST * points, _STEPS + 1), _SPREADS + 1)
     spread = np.repeat(np.linspace(0.0, _WIDEST * points, _SPREADS + 1), _STEPS + 1)
     centre = float(np.median(book.played.nodes["mean"]))
-    sides = [
+    white, black = (
         _strengths(book, centre + sign * difference / 2.0, spread * np.sqrt(0.5)) for sign in (1.0, -1.0)
-    ]
+    )
     year = np.full(len(difference), book.all_years[-1])
-    as_white, as_black = predicted(run, year, *sides), predicted(run, year, *sides[::-1])
+    as_white, as_black = predicted(run, year, white, black), predicted(run, year, black, white)
     win, loss = (as_white[:, 2] + as_black[:, 0]) / 2.0, (as_white[:, 0] + as_black[:, 2]) / 2.0
     rows = [[round(value, 4) for value in column.tolist()] for column in (win, loss)]
     wide = _STEPS + 1

@@ -153,7 +153,8 @@ def _performances(
         for side, rows in ((True, white_first[:whites]), (False, white_first[whites:])):
             mine = _certain({name: column[own[rows]] for name, column in nodes.items()}, middle[entry[rows]])
             others = {name: column[their[rows]] for name, column in nodes.items()}
-            found = predicted(run, played.year[game[rows]], *((mine, others) if side else (others, mine)))
+            sides, at = (mine, others) if side else (others, mine), game[rows]
+            found = predicted(run, played.year[at], *sides, played.offset[at], played.neutral[at])
             expected[rows] = found[:, 2 if side else 0] + found[:, 1] / 2.0
         below = np.bincount(entry, weight * expected, len(score)) / count < score
         low, high = np.where(below, middle, low), np.where(below, high, middle)

@@ -6,14 +6,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from ttt_cli.arrays import Array, Ids, Places
+from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.inference.gaussian import in_year
+from ttt_cli.inference.outcome import by_sides
 from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE
+from ttt_cli.timeline import KNOWN, NEUTRAL
 
 _GAMES: Final = f"""
-SELECT period_number, date_days, date_precision, white_id, black_id, outcome, CAST(weight AS DOUBLE) AS weight
+SELECT period_number, date_days, date_precision, white_id, black_id, outcome, CAST(weight AS DOUBLE) AS weight,
+       "offset", rowid IN (SELECT "row" FROM neutral_games) AS neutral
 FROM {DATABASE}.main.game_rows
 """
 _NODES: Final = f"""
@@ -35,6 +38,8 @@ class Played:
     | days, precision | days since 1970-01-01 | as in the table of games |
     | white, black | | players, numbers in the run's names |
     | outcome, weight | | White's: 0 loss, 1 draw, 2 win; so many equal games |
+    | offset | Elo points | added to White's strength |
+    | neutral | | whether nobody had White's advantage |
     | chance | probability, shape (games, 3) | of White's loss, draw and win, by the skills of the game's period |
     | white_node, black_node | | rows of `nodes` |
     | event, round | | numbers of `texts`, 0 where nothing is known; `site` likewise |
@@ -48,6 +53,8 @@ class Played:
     black: Ids
     outcome: Ids
     weight: Array
+    offset: Array
+    neutral: Mask
     chance: Array
     white_node: Places
     black_node: Places
@@ -85,6 +92,7 @@ def played_games(run: Run) -> Played:
         for side in ("white", "black")
     )
     year = _years(run)[period - period.min()] if len(period) else period
+    conditions = games["offset"], games["neutral"]
     return Played(
         year=year,
         days=games["date_days"],
@@ -93,7 +101,9 @@ def played_games(run: Run) -> Played:
         black=games["black_id"],
         outcome=games["outcome"],
         weight=games["weight"],
-        chance=predicted(run, year, _rows(nodes, white), _rows(nodes, black)),
+        offset=games["offset"],
+        neutral=games["neutral"],
+        chance=predicted(run, year, _rows(nodes, white), _rows(nodes, black), *conditions),
         white_node=white,
         black_node=black,
         nodes=nodes,
@@ -104,21 +114,30 @@ def played_games(run: Run) -> Played:
 _LOWEST: Final = -(1 << 30)
 
 
-def predicted(run: Run, year: Ids, white: Strengths, black: Strengths) -> Array:
+def predicted(
+    run: Run,
+    year: Ids,
+    white: Strengths,
+    black: Strengths,
+    offset: Array | float = 0.0,
+    neutral: Mask | bool = False,
+) -> Array:
     """What the model says of games of these strengths, points: of White's loss, draw and win, shape (games, 3).
 
-    `year`, shape (games,): where draw margins move, they are those of the year.
+    `year`, shape (games,): where draw margins move, they are those of the year. `offset` and `neutral` as in `Played`.
     """
     from ttt_cli.systems.registry import load
 
     model, found = load(run.meta.model), np.empty((len(year), 3))
-    every = slice(None)
+    every, sides = slice(None), np.broadcast_to(np.where(neutral, NEUTRAL, KNOWN), len(year))
+    half = 0.5 * run.meta.elo_unit * offset
+    white, black = {**white, "mean": white["mean"] + half}, {**black, "mean": black["mean"] - half}
     parts = (
         [(year_, year == year_) for year_ in np.unique(year).tolist()] if run.draws_in(0) else [(0, every)]
     )
     for at, rows in parts:
         params = dict(in_year(run.meta.params, run.draws_in(at)))
-        found[rows] = model.predict(params, _rows(white, rows), _rows(black, rows))
+        found[rows] = by_sides(model.predict, params, _rows(white, rows), _rows(black, rows), sides[rows])
     return found
 
 
