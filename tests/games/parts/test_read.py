@@ -31,6 +31,7 @@ COLUMNS = [
     "odds",
     "games",
     "weight",
+    "neutral",
 ]
 NAMES = [
     "Morphy, Paul", "Paul Morphy", "MORPHY, PAUL", "Anderssen, Adolf", "Anderssen, A.", "Loewenthal", "Kolisch",
@@ -86,6 +87,7 @@ def random_row(rng):
         "odds": pick("", "", "pawn and move"),
         "games": pick("", "", "3"),
         "weight": pick("", "2", "0.5"),
+        "neutral": pick("", "", "no", "yes", "perhaps"),
     }
 
 

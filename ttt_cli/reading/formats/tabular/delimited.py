@@ -31,8 +31,8 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: 
 
     least = max(1, large // 8)
     head, blocks = peek(chain([first], blocks), least)
-    rows = read_rows(blocks, delimiter, layout, large=len(head) >= least)
-    return Table(layout.kind, rows, layout.unit, layout.chess, layout.winners)
+    batches = read_rows(blocks, delimiter, layout, large=len(head) >= least)
+    return Table(layout.kind, batches, layout.unit, layout.chess, layout.winners)
 
 
 def _sample(first: bytes) -> tuple[list[str], list[str]]:
