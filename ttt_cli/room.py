@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.errors import SetupError
 
-AT_ONCE: Final = 1 << 21  # rows of arrays in files that are looked at before they are let go
+AT_ONCE: Final = 1 << 19  # rows of arrays in files that are looked at before they are let go
 
 
 class Room:

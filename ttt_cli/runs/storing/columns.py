@@ -17,7 +17,7 @@ from ttt_cli.reading.growable import spread
 from ttt_cli.timeline import Timeline
 
 Columns = dict[str, NDArray[np.generic]]
-_SORTED: Final = 4  # times as many pairs are sorted at once as rows are looked at
+_SORTED: Final = 16  # times as many pairs are sorted at once as rows are looked at
 
 
 def texts(values: Sequence[str]) -> NDArray[np.object_]:

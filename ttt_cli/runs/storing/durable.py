@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # The oldest that every version of DuckDB we allow can write, and the first in which a log knows its database: a log
 # left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
-MEMORY: Final = "1GB"  # that tables which are written may take before they are on the disk
+MEMORY: Final = "400MB"  # that tables which are written may take before they are on the disk
 Digest = dict[str, tuple[int, int]]
 
 

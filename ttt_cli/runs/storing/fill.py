@@ -102,15 +102,16 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
 
 
-def _insert(connection: DuckDBPyConnection, table: str, columns: Columns) -> None:
-    """Fill a table from columns in its order; NaN becomes NULL."""
+def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns) -> None:
+    """Fill a table from columns in its order; NaN becomes NULL.
+
+    SQL finds `incoming` by its name; what is registered would be kept to the end of the transaction.
+    """
     lacking = [
-        name for name, column in columns.items() if column.dtype == np.float64 and np.isnan(column).any()
+        name for name, column in incoming.items() if column.dtype == np.float64 and np.isnan(column).any()
     ]
     parts = ", ".join(f'if(isnan("{name}"), NULL, "{name}") AS "{name}"' for name in lacking)
-    connection.register("incoming", columns)
     connection.execute(f"INSERT INTO {table} SELECT *{f' REPLACE ({parts})' if parts else ''} FROM incoming")
-    connection.unregister("incoming")
 
 
 def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
