@@ -27,6 +27,17 @@ def test_arrays_in_files_keep_what_is_written(tmp_path):
     assert {place.name for place in tmp_path.iterdir()} == {"one", "other"}
 
 
+def test_an_array_outlives_another_of_its_name_and_no_longer_than_it_is_used(tmp_path):
+    room = FileRoom(tmp_path)
+    old = room.empty("one", (4,), np.int32)
+    old[:] = 3
+    new = room.empty("one", (4,), np.int32)
+    assert old.tolist() == [3] * 4
+    assert new.tolist() == [0] * 4
+    del old
+    assert room.size == 4 * 4
+
+
 def test_nothing_needs_no_file(tmp_path):
     assert FileRoom(tmp_path).empty("none", (0, 3), np.int8).shape == (0, 3)
     assert not list(tmp_path.iterdir())

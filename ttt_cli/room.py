@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +38,15 @@ MEMORY: Final = Room()
 
 
 class FileRoom(Room):
-    """Files of a folder. Their arrays are zero at first, and may be used as long as anything refers to them."""
+    """Files of a folder. Their arrays are zero at first, and stay as long as anything refers to them."""
 
     def __init__(self, folder: Path, rows: int = AT_ONCE) -> None:
         self.rows, self._folder = rows, folder
-        self._files: list[mmap.mmap] = []
+        self._files: WeakSet[mmap.mmap] = WeakSet()
 
     @property
     def size(self) -> int:
-        """Bytes of all arrays."""
+        """Bytes of all arrays that are in use."""
         return sum(map(len, self._files))
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -53,13 +54,16 @@ class FileRoom(Room):
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if not size:
             return np.zeros(shape, dtype)
+        place = self._folder / name
         try:
-            with (self._folder / name).open("wb+") as file:
+            place.unlink(missing_ok=True)  # an array of that name may still be in use
+            with place.open("wb+") as file:
                 _reserve(file.fileno(), size)
-                self._files.append(mmap.mmap(file.fileno(), size))
+                mapped = mmap.mmap(file.fileno(), size)
         except OSError as error:
             raise no_room(self._folder, error) from error
-        return np.frombuffer(self._files[-1], dtype).reshape(shape)
+        self._files.add(mapped)
+        return np.frombuffer(mapped, dtype).reshape(shape)
 
     def let_go(self) -> None:
         """What was written, the system writes to the files when it likes to."""

@@ -172,6 +172,7 @@ class Cutter:
             np.tile(tail[stops], quantities),
             None if self._guess is None else _flat(self._guess[:, nodes]),
         )
+        timeline.room.let_go()
         return piece, players[order][:segments].astype(np.int32)
 
 

@@ -87,7 +87,7 @@ def fit_apart(
         )
         crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
         evidence = inference.log_evidence()
-        beliefs = inference.beliefs()
+        beliefs = inference.beliefs(timeline.room)
     if kept and status.converged:
         kept.clear()
     note = f"the posterior is factorised, from {len(pieces)} slices of time {place.name}: {crossed:,} bytes a sweep"

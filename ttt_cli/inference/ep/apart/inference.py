@@ -21,6 +21,7 @@ from ttt_cli.inference.ep.inference import ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
 from ttt_cli.inference.ep.slices import DECAY, SMALL
 from ttt_cli.inference.solver import Pace, Sweep
+from ttt_cli.room import MEMORY, Room
 
 TOL: Final = 1e-3  # points: of the joint means
 RELATIVE: Final = 1e-2  # or to their corrections
@@ -140,9 +141,12 @@ class SlicedInference:
         total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence")))
         return total, predicted
 
-    def beliefs(self) -> Array:
+    def beliefs(self, room: Room = MEMORY) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
-        return np.concatenate(self._survive(partial(self._all, "beliefs")), axis=2)
+        parts: list[Array] = self._survive(partial(self._all, "beliefs"))
+        nodes = [part.shape[2] for part in parts]
+        found: Array = room.empty("beliefs", (*parts[0].shape[:2], sum(nodes)), np.float64)
+        return np.concatenate(parts, axis=2, out=found)
 
 
 def _size(values: Any) -> int:
