@@ -29,6 +29,7 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
 _START: Final = "import sys; sys.path[:] = {}; from ttt_cli.processes import serve; serve()"
+BESIDE_OTHERS: Final = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 _HEADER: Final = 8  # bytes before an order that tell its length
 
 
@@ -247,6 +248,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
+            env={**os.environ, **BESIDE_OTHERS},
             # on Windows, in place of a session:
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ttt_cli.cluster.local import local_scheduler
+from ttt_cli.cluster.local import import_dask, local_scheduler
 from ttt_cli.errors import ConfigError, SetupError
 
 if TYPE_CHECKING:
@@ -53,23 +53,20 @@ def cluster_client(where: str) -> Iterator[Client]:
         check_place(where)
     except ValueError as error:
         raise ConfigError(str(error), hint="--cluster, solver.cluster or $TTT_CLUSTER says where") from error
-    try:
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise SetupError(
-            "a cluster needs Dask, which is not installed", hint="pip install 'ttt-ratings[cluster]'"
-        ) from error
-    with _quiet():
-        if workers := local_workers(where):
-            with local_scheduler(workers) as address, _connected(address) as client:
-                yield client
-        else:
-            with _connected(where) as client:
-                yield client
+    workers = local_workers(where)
+    place = local_scheduler(workers) if workers else _standing(where)
+    with place as address, _quiet(), _connected(address, workers) as client:
+        yield client
 
 
 @contextmanager
-def _connected(where: str) -> Iterator[Client]:
+def _standing(where: str) -> Iterator[str]:
+    import_dask()
+    yield where
+
+
+@contextmanager
+def _connected(where: str, workers: int | None) -> Iterator[Client]:
     from distributed import Client, Security
 
     if where.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
@@ -84,6 +81,8 @@ def _connected(where: str) -> Iterator[Client]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions, which the work itself looks at
             client = Client(**at, timeout=CONNECTED, set_as_default=False, name="ttt")
+        if workers:
+            client.wait_for_workers(workers, timeout=CONNECTED)
     except Exception as error:
         raise SetupError(
             f"no Dask scheduler answers at {where}", hint=f"is it running? {error or type(error).__name__}"

@@ -88,9 +88,10 @@ def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_a_lost_scheduler_is_said(games, monkeypatch):
     monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    monkeypatch.setattr("ttt_cli.cluster.client.CONNECTED", 10)
     soon = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with soon, cluster_client("local:1") as client:
-        (scheduler,) = client.run(os.getppid).values()
+        scheduler = client.run_on_scheduler(os.getpid)
 
         def kill(sweep: int, *_: object) -> None:
             if sweep == 2:

@@ -142,7 +142,9 @@ class _Losses:
 
 
 def _addresses(client: Client) -> list[str]:
-    """Of the workers there are. Raises SetupError when there is none and none comes."""
+    """Of the workers there are. Raises SetupError when there is none and none comes, OSError without a scheduler."""
+    if client.status != "running":  # asking it would wait for another connection
+        raise OSError
     try:
         client.wait_for_workers(1, timeout=AWAITED)
     except TimeoutError as error:
