@@ -55,6 +55,19 @@ class Obeying:
         return item
 
 
+class Telling:
+    """Answers with what the item is called in the environment."""
+
+    def step(self, item: str, *, fresh: bool) -> str | None:
+        return os.environ.get(item)
+
+
+def test_no_library_takes_the_processors_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool of threads in each, which spin between two calls, doubled what a grid took."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    assert list(run_chains(Telling(), [["OPENBLAS_NUM_THREADS"]], 2)) == ["1"]
+
+
 class Reporting:
     """Reports its way through a step."""
 

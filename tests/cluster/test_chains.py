@@ -33,6 +33,12 @@ def test_it_does_the_same_and_shares_the_chains(client: Client) -> None:
     assert list(run_chains(Recalling(), [[], []], partial(work_on, client))) == []
 
 
+def test_each_worker_has_its_own_share_of_the_machine(client: Client) -> None:
+    sessions = client.run(os.getsid, 0)
+    assert len({*sessions.values(), client.run_on_scheduler(os.getsid, 0), os.getsid(0)}) == 2 + len(sessions)
+    assert set(client.run(os.environ.get, "OPENBLAS_NUM_THREADS").values()) == {"1"}
+
+
 def test_an_error_of_a_step_is_raised_as_it_was_and_costs_its_chain_only(client: Client) -> None:
     lost: list[tuple[str, Exception]] = []
     chains = [["a", "refuse", "b"], ["c", "d"], ["odd"], ["e", "f"]]

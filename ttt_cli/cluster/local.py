@@ -30,7 +30,7 @@ _SETTINGS: Final = {
     **BESIDE_OTHERS,
 }
 _begin: Final[Any] = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-_IMPORTED: Final = "distributed", "numba", "scipy.special"  # before workers begin: they share what it takes
+_IMPORTED: Final = "distributed", "numba"  # before workers begin: they share what it takes
 
 
 @contextmanager

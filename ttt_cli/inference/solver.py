@@ -22,12 +22,14 @@ class Given(TypedDict, total=False):
     """What a fit may be given: whom to tell of its sweeps, a fit of the same timeline to start from, and a place.
 
     `notes` is what to say of a joint posterior, given the sds (sums,) that it has of sums of skills with weights
-    (nodes, sums). `place` is where slices of the timeline are to be; None: here, as a whole.
+    (nodes, sums). With `evidence_only`, joint sds of which the evidence knows nothing are left out. `place` is where
+    slices of the timeline are to be; None: here, as a whole.
     """
 
     on_sweep: OnSweep | None
     start: Fit | None
     notes: Callable[[Callable[[Array], Array]], tuple[str, ...]]
+    evidence_only: bool
     place: "Place | None"
 
 

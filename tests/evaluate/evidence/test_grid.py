@@ -35,6 +35,7 @@ from ttt_cli.evaluate.evidence.grid import (
     open_ends,
     params_key,
 )
+from ttt_cli.inference.joint import posterior
 from ttt_cli.inference.params import Params
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
@@ -106,6 +107,12 @@ def test_a_bare_key_takes_the_axis_of_the_paper_and_symbols_are_understood(run: 
     assert grid.keys == ("tau", "prior_sd")
     assert [axis.values for axis in grid.axes] == [tuple(range(20, 201, 20)), (300.0, 400.0)]
     assert {point.params["beta"] for point in grid.points} == {500}
+
+
+def test_no_point_waits_for_sds(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posterior, "LARGE", 0)
+    monkeypatch.setattr(posterior, "sampled_histories", None)
+    assert all(point.converged for point in evidence_grid(run, "beta=300/700").points)
 
 
 def test_overrides_change_the_model_and_nothing_else(run: Run) -> None:

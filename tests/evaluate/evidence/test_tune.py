@@ -19,6 +19,7 @@ from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.evidence.tune import Tuning, tune
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.games.table import Games
+from ttt_cli.inference.joint import posterior
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import ttt
 
@@ -147,6 +148,13 @@ def test_an_estimated_advantage_is_tuned_along(games: Games) -> None:
     best = nested.meta.params["white_advantage"]
     assert value(found, "white_advantage") == pytest.approx(best, abs=0.1 * error(found, "white_advantage"))
     assert found.log_evidence == pytest.approx(nested.meta.log_evidence, abs=0.01)
+
+
+def test_no_fit_waits_for_sds(games: Games, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = fit(games)
+    monkeypatch.setattr(posterior, "LARGE", 0)
+    monkeypatch.setattr(posterior, "sampled_histories", None)
+    assert tune(run, "tau").converged
 
 
 def test_every_fit_is_kept_and_the_run_stays_as_it_is(run: Run) -> None:

@@ -8,6 +8,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.joint import posterior, sampled
 from ttt_cli.inference.joint.sampled import SAMPLES
 from ttt_cli.sparse import factor
+from ttt_cli.systems import registry
+from ttt_cli.timeline import build_timeline
 
 ROWS = [
     (1900 + k // 6, "abcd"[k % 4], "bcda"[k % 4 - (k // 8) % 2], (k * 7) % 3, 1.0 + k % 2) for k in range(60)
@@ -60,6 +62,20 @@ def test_auto_is_joint_for_few_games_and_factorised_for_too_many(monkeypatch):
     assert fitted("auto").posterior == "joint sds"
     monkeypatch.setattr(posterior, "PATIENCE", 0.0)
     assert fitted("auto").posterior == "factorised"
+
+
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_who_wants_the_evidence_only_gets_that_without_joint_sds(model, monkeypatch):
+    monkeypatch.setattr(posterior, "ROUNDS", 1e12)
+    module, timeline = registry.load(model), build_timeline(make_games(ROWS))
+    whole, only = (
+        module.fit(timeline, module.Params(), SolverConfig(tol=1e-4), evidence_only=alone)
+        for alone in (False, True)
+    )
+    assert (whole.posterior, only.posterior) == ("joint sds", "factorised")
+    assert only.log_evidence == whole.log_evidence
+    monkeypatch.setattr(posterior, "ROUNDS", 1)
+    assert module.fit(timeline, module.Params(), SolverConfig(), evidence_only=True).posterior == "joint"
 
 
 def test_samples_are_the_same_every_time(monkeypatch):

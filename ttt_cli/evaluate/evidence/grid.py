@@ -69,7 +69,7 @@ class Fitter:
         near = None if fresh or self.last is None or not self.last.status.converged else self.last
         try:
             self.last = registry.fit(
-                registry.load(self.model), self.timeline, params, self.solver, start=near
+                registry.load(self.model), self.timeline, params, self.solver, start=near, evidence_only=True
             )
         except ConfigError as error:
             place = ", ".join(f"{key}={getattr(params, key):g}" for key in self.axes)

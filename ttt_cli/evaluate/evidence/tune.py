@@ -242,9 +242,7 @@ class Objective:
 
     def _log_evidence(self, at: Array, near: Fit) -> float:
         params = with_overrides(self.resolved, self.values(at)).params
-        solver = self.resolved.config.solver
-        fit = registry.fit(self.resolved.model, self._timeline, params, solver, start=near)
-        self._count(1, fit.status.sweeps)
+        fit = self._fitted(params, near)
         return fit.log_evidence if fit.status.converged else math.nan
 
     def values(self, at: Array) -> dict[str, float]:
@@ -262,15 +260,19 @@ class Objective:
         return {key: float(value) for key, value in given.items()}
 
     def _fit(self, params: Params) -> Fit:
-        solver = self.resolved.config.solver
-        fit = registry.fit(self.resolved.model, self._timeline, params, solver, start=self._near)
-        self._count(1, fit.status.sweeps)
+        fit = self._fitted(params, self._near)
         if fit.status.converged:
             self._near = fit
         if math.isfinite(fit.log_evidence):
             self._keep(EvidencePoint.of(fit, params.model_dump()))
         words = ", ".join(f"{one.key} {fit.params[one.key]:.4g}" for one in self.coordinates)
         self._bar.advance(1, f"log-evidence {fit.log_evidence:.2f}, {words}")
+        return fit
+
+    def _fitted(self, params: Params, near: Fit | None) -> Fit:
+        model, solver = self.resolved.model, self.resolved.config.solver
+        fit = registry.fit(model, self._timeline, params, solver, start=near, evidence_only=True)
+        self._count(1, fit.status.sweeps)
         return fit
 
 

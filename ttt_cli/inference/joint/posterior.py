@@ -63,6 +63,8 @@ def infer(
     A joint posterior that is out of reach leaves sds by samples, and a note about them.
     """
     kind, shape = _chosen(inference, solver)
+    if kind == "joint sds" and given.get("evidence_only"):
+        kind = "factorised"
     on_sweep, notes_of = given.get("on_sweep"), given.get("notes")
     sites = _joint_sites(inference, start) if kind == "joint" else None
     status = Status(converged=False, sweeps=0, remaining_error=math.inf)
