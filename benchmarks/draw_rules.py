@@ -24,7 +24,10 @@ from ttt_cli.api import configure, read_games
 from ttt_cli.arrays import Array
 from ttt_cli.evaluate.forecast.predict import Forecaster, find_step
 from ttt_cli.evaluate.forecast.results import paired_difference
+from ttt_cli.systems.resolve import Resolved
 from ttt_cli.timeline import Timeline, build_timeline
+
+Side = Mapping[str, Array]
 
 LOGISTIC = 1.702  # times as steep, a logistic curve is nearly a normal one
 UNUSED = 0.1  # what a rule's numbers begin at that it may not have
@@ -77,24 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def predicted(timeline: Timeline, since: str) -> dict[str, Array]:
     """Of every game from a year on what the years before tell."""
     resolved = configure("ttt-career", white_advantage=130.0)
-    model, first = Recorded(resolved.model), find_step(timeline, since)
-    forecaster = Forecaster(timeline, model, resolved.params, resolved.config.solver)
-    for step in range(first, len(timeline.periods)):
-        forecaster.predict(step, step + 1)
-    (white, black), given = (
-        [
-            {key: np.concatenate([asked[side][key] for asked in model.asked]) for key in ("mean", "sd")}
-            for side in (1, 2)
-        ],
-        [asked[0] for asked in model.asked],
-    )
-    counts = [len(asked[1]["mean"]) for asked in model.asked]
-    margin, level = (
-        np.repeat([params[key] for params in given], counts) for key in ("draw_margin", "draw_margin_level")
-    )
+    white, black, (margin, level) = beliefs(timeline, resolved, since, "draw_margin", "draw_margin_level")
     strength = (white["mean"] + black["mean"]) / 2.0
     noise = 2.0 * resolved.params.beta**2
-    scored = slice(int(timeline.game_start[first]), None)
+    scored = slice(int(timeline.game_start[find_step(timeline, since)]), None)
     return {
         "lead": white["mean"] - black["mean"],
         "spread": np.sqrt(noise + white["sd"] ** 2 + black["sd"] ** 2),
@@ -104,6 +93,20 @@ def predicted(timeline: Timeline, since: str) -> dict[str, Array]:
         "noise": np.full(len(strength), math.sqrt(noise)),
         "outcome": timeline.outcome[scored].astype(np.int64),
     }
+
+
+def beliefs(timeline: Timeline, resolved: Resolved, since: str, *keys: str) -> tuple[Side, Side, list[Array]]:
+    """Of every game from a year on what the years before tell of White and Black, and some parameters of the year."""
+    model, first = Recorded(resolved.model), find_step(timeline, since)
+    forecaster = Forecaster(timeline, model, resolved.params, resolved.config.solver)
+    for step in range(first, len(timeline.periods)):
+        forecaster.predict(step, step + 1)
+    params, *sides = zip(*model.asked, strict=True)
+    white, black = (
+        {key: np.concatenate([one[key] for one in side]) for key in ("mean", "sd")} for side in sides
+    )
+    counts = [len(one["mean"]) for one in sides[0]]
+    return white, black, [np.repeat([of[key] for of in params], counts) for key in keys]
 
 
 def normal(of: Any, advantage: Array | float, margin: Array, scale: float) -> Array:

@@ -7,12 +7,15 @@ year       sd over the years of the mean error of a year: what is wrong with the
 within     sd of the errors around the mean of their year: what is wrong between players of one time
 correlated median over the years of the correlation of means with the truth
 slope      of the truth in the mean, within a year: above 1 where skills are drawn together too far
-inside     share of the truth within 2 sds of the mean
+all        the mean error of a history, root mean square over histories: one number for each of them
+inside     share of the truth within 2 sds of the mean, with its standard error over histories
+but all    the same where the mean error of the history is taken off
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -22,11 +25,16 @@ import numpy as np
 from measuring import markdown
 
 from ttt_cli import fit
+from ttt_cli.arrays import Array
 from ttt_cli.evaluate.evidence.tune import tune
 from ttt_cli.evaluate.simulate.plan import Plan
 from ttt_cli.evaluate.simulate.simulate import Simulated, simulate
 
 SHARED = ("beta", "tau", "prior_sd", "prior_mean")
+PLAN = Plan(
+    players=2000, years=100, games=100_000, expansion=0.0, clusters=1,
+    beta=550.0, tau=40.0, growth=310.0, growth_years=2.7, decline=11.0, early=2.8,
+)  # fmt: skip
 KEYS = ("beta", "tau", "growth", "decline", "prior_mean_drift")  # that are tuned
 TUNED = "careers, m(t), tuned"
 CAREER = ("growth", "growth_years", "decline", "decline_after", "early", "early_years")
@@ -36,44 +44,62 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--histories", type=int, default=5)
-    parser.add_argument("--players", type=int, default=2000)
-    parser.add_argument("--years", type=int, default=100)
-    parser.add_argument("--games", type=int, default=100_000)
+    parser.add_argument("--histories", type=int, default=10)
+    parser.add_argument("--players", type=int, default=PLAN.players)
+    parser.add_argument("--years", type=int, default=PLAN.years)
+    parser.add_argument("--games", type=int, default=PLAN.games)
     parser.add_argument("--wave", type=float, nargs="+", default=[0.0, 300.0], help="points")
-    parser.add_argument("--wave-years", type=float, default=50.0)
+    parser.add_argument("--wave-years", type=float, default=PLAN.newcomers_wave_years)
     parser.add_argument(
         "--opponents",
         nargs="+",
         default=["any", "400", "250", "250 by results"],
         help="within so many points",
     )
-    parser.add_argument("--drift", type=float, nargs="*", default=[20.0, 40.0], help="of m(t), points a year")
+    parser.add_argument("--drift", type=float, nargs="*", default=[20.0], help="of m(t), points a year")
     options = parser.parse_args(arguments)
-    plan = Plan(
-        players=options.players, years=options.years, games=options.games, expansion=0.0, clusters=1, beta=550.0,
-        tau=40.0, growth=310.0, growth_years=2.7, decline=11.0, early=2.8, newcomers_wave_years=options.wave_years,
-    )  # fmt: skip
-    head = ("opponents", "wave", "model", "posterior", "year", "within", "correlated", "slope", "inside")
+    plan = replace(
+        PLAN,
+        players=options.players,
+        years=options.years,
+        games=options.games,
+        newcomers_wave_years=options.wave_years,
+    )
+    head = (
+        "opponents",
+        "wave",
+        "model",
+        "posterior",
+        "year",
+        "within",
+        "correlated",
+        "slope",
+        "all",
+        "inside",
+        "but all",
+    )
     rows = []
     for opponents, wave in product(options.opponents, options.wave):
-        within, _, by = opponents.partition(" by ")
-        chosen = {} if within == "any" else {"opponents_sd": float(within), "opponents_by": by or "skill"}
         histories = [
-            simulate(replace(plan, **chosen, newcomers_wave=wave, seed=seed))
+            simulate(replace(plan, **chosen(opponents), newcomers_wave=wave, seed=seed))
             for seed in range(options.histories)
         ]
         for model, params in models(plan, options.drift).items():
             given = [tuned(one, params) if model == TUNED else params for one in histories]
             for posterior in ("factorised", "joint"):
-                found = np.mean(list(map(errors, histories, given, [posterior] * len(given))), axis=0)
-                numbers = [f"{found[0]:.0f}", f"{found[1]:.0f}", *(f"{share:.3f}" for share in found[2:])]
-                rows.append([opponents, f"{wave:g}", model, posterior, *numbers])
+                found = np.array(list(map(errors, histories, given, [posterior] * len(given))))
+                rows.append([opponents, f"{wave:g}", model, posterior, *cells(found)])
                 print(*rows[-1], flush=True)
             if model == TUNED:
                 means = {key: np.mean([one[key] for one in given]) for key in KEYS}
                 print(*(f"{key} {mean:.1f}" for key, mean in means.items()), flush=True)
     print(markdown(head, rows))
+
+
+def chosen(opponents: str) -> dict[str, Any]:
+    """Keys of a plan: any, within so many points, or within so many by results."""
+    within, _, by = opponents.partition(" by ")
+    return {} if within == "any" else {"opponents_sd": float(within), "opponents_by": by or "skill"}
 
 
 def models(plan: Plan, drifts: Sequence[float]) -> dict[str, dict[str, Any]]:
@@ -83,6 +109,22 @@ def models(plan: Plan, drifts: Sequence[float]) -> dict[str, dict[str, Any]]:
     moving = {f"careers, m(t) of drift {drift:g}": career | {"prior_mean_drift": drift} for drift in drifts}
     begun = career | {"prior_mean_drift": drifts[0]} if drifts else {}
     return {"walk": shared, "careers": career, **moving} | ({TUNED: begun} if begun else {})
+
+
+def cells(found: Array) -> list[str]:
+    """What `errors` says of all histories, (histories, numbers), as text."""
+    year, within, correlated, slope, _, inside, but_all = found.mean(axis=0)
+    uncertain = found[:, 5].std(ddof=1) / math.sqrt(len(found)) if len(found) > 1 else math.nan
+    every = math.sqrt(np.mean(found[:, 4] ** 2))
+    points = [f"{of:.0f}" for of in (year, within)]
+    return [
+        *points,
+        f"{correlated:.3f}",
+        f"{slope:.2f}",
+        f"{every:.0f}",
+        f"{inside:.3f} +- {uncertain:.3f}",
+        f"{but_all:.3f}",
+    ]
 
 
 def tuned(simulated: Simulated, params: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +153,8 @@ def errors(simulated: Simulated, params: dict[str, Any], posterior: str) -> tupl
         float((error - level[year]).std()),
         float(np.median(correlated)),
         float(mean @ true / (mean @ mean)),
-        float(np.mean(np.abs(error) < 2 * found["sd"])),
+        float(error.mean()),
+        *(float(np.mean(np.abs(error - away) < 2 * found["sd"])) for away in (0.0, error.mean())),
     )
 
 
