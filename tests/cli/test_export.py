@@ -12,7 +12,7 @@ from ttt_cli.runs.run import open_run
 HEADERS = {
     "skills": "player,period,mean,sd,games",
     "players": "player,first,last,games,wins,draws,losses,peak_period,peak_mean,peak_sd,opponents",
-    "games": "period,date,white,black,result,weight,file,line,event,site,round",
+    "games": "period,date,white,black,result,weight,file,line,event,site,round,neutral",
     "evidence": "beta,tau,draw_margin,log_evidence,converged,sweeps,remaining_error",
     "draws": "year,margin,sd,level",
     "newcomers": "year,mean,sd",
