@@ -50,7 +50,7 @@ def likely(one: str, other: str) -> str | None:
         ("Von Bardeleben, Curt", "Bardeleben, C. von", INITIALS),
         ("MacConnell, James", "Mc Connell, J", INITIALS),
         ("Vanderstricht, Geert", "Van der Stricht, G", SPELLING),
-        ("De Firmian, Nick", "DeFirmian, N", SPELLING),
+        ("De Firmian, Nick", "DeFirmian, N", INITIALS),
         ("Labourdonnais", "de la Bourdonnais", SPELLING),
         ("Labourdonnais", "de la Bourdonnais, Louis", SPELLING),
         ("La Bourdonnais", "Louis de la Bourdonnais", SURNAME_ONLY),

@@ -10,7 +10,14 @@ from ttt_cli.games.records import years_of
 from ttt_cli.games.table import Games
 
 LIFETIME: Final = 60  # years that a person hardly plays for
+_LONGEST: Final = 70  # years that a person plays for, if many know him
+_WELL_KNOWN: Final = 20  # opponents in common
 _FAR: Final = 1 << 22  # days: later than any
+
+
+def lifetime(shared: int) -> int:
+    """Years that two names may span, whose players have so many opponents in common."""
+    return LIFETIME if shared < _WELL_KNOWN else _LONGEST
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,13 @@ _Initials = dict[
 class LookAlikes(NamedTuple):
     """`pairs` are numbers of two names and how they are alike (see `similar.likeness`); `parts` those of these names.
 
-    `left_out` names have surnames so frequent that not all pairs of them were looked at.
+    `namesakes` counts for each of these the names of the same surname with another initial. `left_out` names have
+    surnames so frequent that not all pairs of them were looked at.
     """
 
     pairs: list[tuple[int, int, str]]
     parts: Mapping[int, Parts]
+    namesakes: Mapping[int, int]
     left_out: int
 
 
@@ -37,7 +39,7 @@ def look_alikes(names: Sequence[str]) -> LookAlikes:
     """All pairs of names that may be one person's, names of teams and engines apart."""
     parts = _persons(names)
     surnames: dict[str, _Initials] = defaultdict(lambda: defaultdict(list))
-    for number, (surname, given, _) in parts.items():
+    for number, (surname, given, *_) in parts.items():
         surnames[surname][given[0][0] if given else ""].append(number)
     pairs: list[tuple[int, int, str]] = []
     missed: set[int] = set()
@@ -51,7 +53,15 @@ def look_alikes(names: Sequence[str]) -> LookAlikes:
             if kind := likeness(parts[one], parts[other]):
                 pairs.append((one, other, kind))
     alike = {number: parts[number] for one, other, _ in pairs for number in (one, other)}
-    return LookAlikes(pairs, alike, len(missed))
+    sizes = {
+        surname: {initial: len(numbers) for initial, numbers in of.items() if initial}
+        for surname, of in surnames.items()
+    }
+    namesakes = {
+        number: sum(sizes[surname].values()) - sizes[surname].get(given[0][0] if given else "", 0)
+        for number, (surname, given, *_) in alike.items()
+    }
+    return LookAlikes(pairs, alike, namesakes, len(missed))
 
 
 def _persons(names: Sequence[str]) -> dict[int, Parts]:

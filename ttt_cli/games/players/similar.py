@@ -21,12 +21,14 @@ _UMLAUT: Final = re.compile(r"(?<=[aou])e")
 class Parts(NamedTuple):
     """A name taken apart: the surname without blanks and particles, and the given names, folded.
 
-    What differs in the writing of particles and umlauts alone is the same surname; `written` tells it apart.
+    What differs in the writing of particles and umlauts alone is the same surname; `written` tells it apart, and so do
+    `letters`, particles among them, which blanks do not change.
     """
 
     surname: str
     given: tuple[str, ...]
     written: str = ""
+    letters: str = ""
 
 
 def parts_of_key(key: str) -> Parts:
@@ -41,9 +43,13 @@ def parts_of_key(key: str) -> Parts:
 
 def _parts(surname: list[str], given: list[str]) -> Parts:
     written = _bare(surname)
-    return Parts(
-        _UMLAUT.sub("", _GLUED.sub("", written)), tuple(_UMLAUT.sub("", word) for word in given), written
-    )
+    plain = _UMLAUT.sub("", _GLUED.sub("", written))
+    return Parts(plain, tuple(_UMLAUT.sub("", word) for word in given), written, "".join(surname))
+
+
+def same_letters(one: Parts, other: Parts) -> bool:
+    """Whether nothing but blanks tells the names apart."""
+    return one.letters == other.letters and "".join(one.given) == "".join(other.given)
 
 
 def _bare(words: list[str]) -> str:
@@ -61,7 +67,7 @@ def likeness(one: Parts, other: Parts) -> str | None:
     slip = one.surname != other.surname
     if slip and not slipped(one.surname, other.surname):
         return None
-    otherwise = one.written != other.written
+    otherwise = one.written != other.written and one.letters != other.letters
     if not one.given or not other.given:
         alone = one.given == other.given == ()
         return None if slip or (alone and not otherwise) else SPELLING if otherwise else SURNAME_ONLY

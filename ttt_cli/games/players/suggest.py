@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ttt_cli.games.players.aliases import alias_row
-from ttt_cli.games.players.careers import LIFETIME, Career
+from ttt_cli.games.players.careers import Career, lifetime
 from ttt_cli.games.players.opponents import have_met
 from ttt_cli.games.players.suspect import Suspect
 from ttt_cli.games.table import Games
@@ -37,7 +37,11 @@ def _united(games: Games, suspects: Sequence[Suspect]) -> Mapping[str, str]:
         ours, theirs = people.get(main, [suspect.main]), people.get(synonym, [suspect.synonym])
         all_of_them = [*ours, *theirs]
         span = max(one.last for one in all_of_them) - min(one.first for one in all_of_them)
-        if main == synonym or span > LIFETIME or any((a.name, b.name) in met for a in ours for b in theirs):
+        if (
+            main == synonym
+            or span > lifetime(suspect.shared)
+            or any((a.name, b.name) in met for a in ours for b in theirs)
+        ):
             continue
         mains[synonym] = main
         people[main] = all_of_them

@@ -1,15 +1,21 @@
 """Two names that may be one person's, and whether they tell so themselves."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ttt_cli.games.players.careers import Career
-from ttt_cli.games.players.similar import INITIALS, SPELLING, Parts
+from ttt_cli.games.players.similar import INITIALS, SPELLING, Parts, same_letters
 from ttt_cli.games.players.titles import COUNTRIES
 
 ABBREVIATION: Final = 2  # letters of given names that are surely cut short
 _SHORT_GAP: Final = 3  # years without a game that many players have
 _GIVEN: Final = 3  # letters of a given name that is hardly cut short
+_EACH: Final = 5.0  # times as many people that an opponent in common makes up for
+_SHORT: Final = 4  # letters of surnames of which there are many
+_COMMON: Final = 1  # people whom such a surname stands for besides
+_NARROWER: Final = 6.0  # times as few people are meant by one letter more
+_FEW: Final = 2  # people of a surname who leave no doubt whom an initial means
 _TELLING: Final = 3  # opponents in common that make up for what a name does not tell
 
 
@@ -50,17 +56,35 @@ class Suspect:
         return max(self.main.last, self.synonym.last) - min(self.main.first, self.synonym.first)
 
 
-def telling(suspect: Suspect, main: Parts, synonym: Parts) -> bool:
-    """Whether the names themselves, or opponents in common, speak for one person.
+def crowd(synonym: Parts, namesakes: int, gap: int) -> float:
+    """How many people there may be of whom a synonym could be told, by those who have the surname and another initial.
 
-    A country behind a name, or a name that is cut short itself, is there to tell namesakes apart.
+    A letter more fits fewer of them. Short surnames are common, and years of `gap` leave room for more people.
     """
+    known = namesakes + (_COMMON if len(synonym.surname) <= _SHORT else 0)
+    letters = sum(map(len, synonym.given))
+    return known * (1.0 + gap / _SHORT_GAP) * _NARROWER ** -min(max(letters - 1, 0), _GIVEN)
+
+
+def enough(suspect: Suspect, crowd: float) -> bool:
+    """Whether the opponents in common are enough among so many people."""
+    return crowd <= _FEW * _EACH**suspect.shared
+
+
+def telling(suspect: Suspect, main: Parts, synonym: Parts, *, alone: bool) -> bool:
+    """Whether the names themselves, or opponents in common, speak for one person; `alone`: no other competes.
+
+    A country behind a name, or a name that is cut short itself, is there to tell namesakes apart. Names of the same
+    letters are one.
+    """
+    if same_letters(main, synonym):
+        return True
     if suspect.kind == SPELLING or _with_country(suspect):
         return False
     if len(main.given) < len(synonym.given):
         return False
     if len(main.given[0]) < _GIVEN:
-        return not suspect.others and suspect.shared >= 2 * _TELLING
+        return alone and suspect.shared >= 2 * _TELLING
     initials = suspect.kind == INITIALS and longest_given(synonym) == 1
     return initials or suspect.shared >= _TELLING
 
@@ -75,7 +99,9 @@ def told_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -> bool:
         return False
     first, short = main.given[0], synonym.given[0]
     if _with_country(suspect):
-        return len(first) > 1 and suspect.shared >= _TELLING
+        return len(first) > 1 and suspect.shared >= (
+            1 if first == short and len(first) >= _GIVEN else _TELLING
+        )
     if first == short:
         further = (*main.given[1:], *synonym.given[1:])
         return len(first) >= _GIVEN and max(map(len, further), default=1) == 1
@@ -90,6 +116,11 @@ def _with_country(suspect: Suspect) -> bool:
     """Whether the code of a country ends one of the names."""
     names = suspect.main.name, suspect.synonym.name
     return any(not COUNTRIES.isdisjoint(name.split()[-1:]) for name in names)
+
+
+def fullest(forms: Sequence[Parts], synonym: Parts) -> Parts:
+    """Of the forms of one name the one that tells most, as many words as a synonym if there is such a one."""
+    return max(forms, key=lambda one: (len(one.given) >= len(synonym.given), sum(map(len, one.given)), one))
 
 
 def longest_given(parts: Parts) -> int:

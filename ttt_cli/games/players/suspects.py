@@ -8,11 +8,20 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.arrays import Places
-from ttt_cli.games.players.careers import LIFETIME, Careers, careers_of
+from ttt_cli.games.players.careers import Careers, careers_of, lifetime
 from ttt_cli.games.players.look_alikes import LookAlikes, look_alikes
 from ttt_cli.games.players.opponents import have_met, shared_opponents
-from ttt_cli.games.players.similar import INITIALS, SPELLING, SURNAME_ONLY, Parts
-from ttt_cli.games.players.suspect import ABBREVIATION, Suspect, longest_given, telling, told_alone
+from ttt_cli.games.players.similar import INITIALS, SPELLING, SURNAME_ONLY
+from ttt_cli.games.players.suspect import (
+    ABBREVIATION,
+    Suspect,
+    crowd,
+    enough,
+    fullest,
+    longest_given,
+    telling,
+    told_alone,
+)
 from ttt_cli.games.table import Games
 
 _LONG_GAP: Final = 10  # years without a game that make a suggestion unlikely
@@ -47,13 +56,16 @@ def find_suspects(games: Games) -> Suspects:
         for pair in ((one, other), (other, one))
     )
 
-    def likeliest(claims: _Claims, rows: Sequence[int]) -> Suspect:
-        return _likeliest(claims, shared, rows, careers, found.parts, initials)
+    def likeliest(claims: _Claims, rows: Sequence[int], roots: Mapping[int, int]) -> Suspect:
+        return _likeliest(claims, shared, rows, careers, found, initials, roots)
 
-    pairs = {synonym: likeliest(claims, rows) for synonym, rows in of_synonym.items()}
+    pairs = {synonym: likeliest(claims, rows, {}) for synonym, rows in of_synonym.items()}
     wider = claims._replace(gap=_gaps(_united(careers, pairs), claims.main, claims.synonym))
+    roots = _roots(careers, pairs)
     pairs |= {
-        synonym: likeliest(wider, of_synonym[synonym]) for synonym, one in pairs.items() if not one.sure
+        synonym: likeliest(wider, of_synonym[synonym], roots)
+        for synonym, one in pairs.items()
+        if not one.sure
     }
     return Suspects(tuple(sorted(pairs.values(), key=_doubt)), found.left_out)
 
@@ -118,12 +130,14 @@ def _likeliest(
     shared: Sequence[int],
     rows: Sequence[int],
     careers: Careers,
-    parts: Mapping[int, Parts],
+    found: LookAlikes,
     initials: Set[tuple[int, int]],
+    roots: Mapping[int, int],
 ) -> Suspect:
     """The best of those that claim a synonym, with the number of the others.
 
-    Names do not compete that may all be one person's by their `initials`.
+    Names do not compete that are one person's by `roots`, nor those that may all be by their `initials`; but each of
+    these is one more whom the synonym may mean. A slip of spelling is less likely than the very surname.
     """
     gap = claims.gap
 
@@ -133,16 +147,44 @@ def _likeliest(
 
     best = max(rows, key=weight)
     main, synonym = claims.main[best], claims.synonym[best]
-    mains = {claims.main[row] for row in rows}
-    others = [row for row in rows if row != best and not _one_person(claims.main[row], mains, initials)]
+    root = roots.get(main, main)
+    slips = SPELLING if claims.kind[best] != SPELLING else None
+    forms = {claims.main[row] for row in rows if roots.get(claims.main[row], claims.main[row]) == root} | {
+        root
+    }
+    others = [
+        row
+        for row in rows
+        if claims.main[row] not in forms and (claims.kind[row] != slips or shared[row] > shared[best])
+    ]
+    mains = {main, *(claims.main[row] for row in others)}
+    perhaps = len(others)
+    others = [row for row in others if not _one_person(claims.main[row], mains, initials)]
+    perhaps -= len(others)
     rivals = [row for row in others if gap[row] <= _LONG_GAP or gap[best] > 1]
     most = max((shared[row] for row in rivals), default=-1)
     suspect = Suspect(careers[main], careers[synonym], claims.kind[best], len(rows) - 1, shared[best])
     ahead = not rivals or suspect.shared > max(_CLEARLY * most, 1)
-    fits = gap[best] <= _LONG_GAP and suspect.span <= LIFETIME
-    names = parts[main], parts[synonym]
-    told = telling(suspect, *names) or (not others and told_alone(suspect, *names, gap[best]))
-    return replace(suspect, sure=ahead and fits and told)
+    fits = gap[best] <= _LONG_GAP and suspect.span <= lifetime(suspect.shared)
+    names = fullest([found.parts[name] for name in forms], found.parts[synonym]), found.parts[synonym]
+    alone = not others
+    told = telling(suspect, *names, alone=alone) or (alone and told_alone(suspect, *names, gap[best]))
+    few = enough(suspect, crowd(names[1], found.namesakes[synonym], gap[best]) + perhaps)
+    return replace(suspect, sure=ahead and fits and told and few)
+
+
+def _roots(careers: Careers, pairs: Mapping[int, Suspect]) -> dict[int, int]:
+    """The numbers of the names for which sure synonyms stand in the end."""
+    number = {name: i for i, name in enumerate(careers.names)}
+    mains = {synonym: number[one.main.name] for synonym, one in pairs.items() if one.sure}
+    roots = {}
+    for synonym, main in mains.items():
+        root, seen = main, {synonym}
+        while root in mains and root not in seen:
+            seen.add(root)
+            root = mains[root]
+        roots[synonym] = root
+    return roots
 
 
 def _one_person(name: int, names: Set[int], initials: Set[tuple[int, int]]) -> bool:
