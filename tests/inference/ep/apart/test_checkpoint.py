@@ -26,6 +26,7 @@ class Ended(Exception):
 def small(monkeypatch):
     monkeypatch.setattr(slices, "GAMES_EACH", 5)
     monkeypatch.setattr(stored, "resident", lambda: TAKEN)
+    monkeypatch.setattr(stored, "SEGMENT", 1)  # of few games there are many
 
 
 def fitted(scratch, timeline, params, memory=10_000, end_after=None):

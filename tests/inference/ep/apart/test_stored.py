@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 
+import numpy as np
 import pytest
 
 from tests.support.apart import history
@@ -23,6 +24,7 @@ TAKEN = 1_000_000  # bytes that the process takes, as these tests have it
 def small(monkeypatch):
     monkeypatch.setattr(slices, "GAMES_EACH", 5)
     monkeypatch.setattr(stored, "resident", lambda: TAKEN)
+    monkeypatch.setattr(stored, "SEGMENT", 1)  # of few games there are many
 
 
 @pytest.mark.parametrize(("model", "threads"), [(ttt, 1), (ttt, 2), (ttt_d, 2)])
@@ -45,6 +47,19 @@ def test_more_memory_makes_fewer_slices(tmp_path):
     few, many = (Storage(tmp_path, TAKEN + memory, 1).cuts(timeline) for memory in (20_000, 5_000))
     assert len(few) < len(many)
     assert Storage(tmp_path, 100 * TAKEN, 1).holds(timeline)
+
+
+def test_what_is_held_of_crossing_players_counts(tmp_path, monkeypatch):
+    timeline = history(5)
+    cuts = np.array([0, 4, 9, len(timeline.periods)])
+    inside = np.searchsorted(timeline.node_start[cuts[1:-1]], np.arange(timeline.n_nodes), side="right")
+    later = np.flatnonzero(timeline.previous >= 0)
+    crossing = np.count_nonzero(inside[later] != inside[timeline.previous[later]])
+    assert stored.crossings(timeline, cuts) == crossing > 5
+    assert len(Storage(tmp_path, TAKEN + 20_000, 1).cuts(timeline)) > 1
+    monkeypatch.setattr(stored, "SEGMENT", 20_000)
+    with pytest.raises(ConfigError, match="are too little"):
+        Storage(tmp_path, TAKEN + 20_000, 2).cuts(timeline)
 
 
 def test_too_little_memory_is_said(tmp_path):

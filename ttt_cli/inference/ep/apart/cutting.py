@@ -85,8 +85,14 @@ class Cutter:
         guess: Array | None = None,
     ) -> None:
         self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
-        self._mean, self._variance = np.stack([prior.steps() for prior in priors], axis=1)
-        self._widest = np.stack([_before_games(timeline, variance) for variance in self._variance])
+        room, shape = timeline.room, (len(priors), timeline.n_nodes)
+        self._mean, self._variance, self._widest = (
+            room.empty(f"step-{name}", shape, np.float64) for name in ("mean", "variance", "widest")
+        )
+        for quantity, prior in enumerate(priors):
+            self._mean[quantity], self._variance[quantity] = prior.steps()
+            self._widest[quantity] = _before_games(timeline, self._variance[quantity])
+            room.let_go()
         self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
         self._found: list[tuple[Ids, Array, Array]] = []
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import numpy as np
+
 from ttt_cli.arrays import Places
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
@@ -25,6 +27,7 @@ from ttt_cli.timeline import Timeline
 
 VARIABLE: Final = 225  # bytes of a slice for each of its variables
 GAME: Final = 35, 55  # and for each of its games, at most: of itself, and for each quantity
+SEGMENT: Final = 300  # bytes that are held of the nodes of a player in a slice who also plays in others
 FULL: Final = 0.8  # of what is free: the least slice may be larger than the others
 PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -74,13 +77,18 @@ class Storage:
         Raises ConfigError when not even that has.
         """
         taken = resident()
-        each = FULL * (self._memory - taken) / self._threads
-        if self._whole(timeline) > each * len(timeline.periods):
-            raise ConfigError(
-                f"{self._memory / 1e9:.3g} GB are too little: games and players take {taken / 1e9:.3g} GB already",
-                hint="solver.threads=1 works on one slice of time at a time; more memory, or a cluster, helps",
-            )
-        return period_cuts(timeline.game_start, max(self._threads, -int(-self._whole(timeline) // each)))
+        room, whole = FULL * (self._memory - taken), self._whole(timeline)
+        count = max(self._threads, 1)
+        while count <= max(len(timeline.periods), self._threads):
+            cuts = period_cuts(timeline.game_start, count)
+            crossing = SEGMENT * self._quantities * 2 * crossings(timeline, cuts)
+            if crossing + self._threads * whole / count <= room:
+                return cuts
+            count += -(-count // 4)
+        raise ConfigError(
+            f"{self._memory / 1e9:.3g} GB are too little: games and players take {taken / 1e9:.3g} GB already",
+            hint="solver.threads=1 works on one slice of time at a time; more memory, or a cluster, helps",
+        )
 
     def _whole(self, timeline: Timeline) -> int:
         """About how many bytes a fit takes beside the timeline."""
@@ -122,6 +130,18 @@ class _StoredSlice:
         """Give back what is loaded if the next slices have no room; the system itself may do so, too."""
         if not 0 < resident() <= self._most:
             self._room.let_go()
+
+
+def crossings(timeline: Timeline, cuts: Places) -> int:
+    """How many nodes have the one before in another slice."""
+    inner = timeline.node_start[cuts[1:-1]]
+    found = 0
+    for part in timeline.room.parts(timeline.n_nodes):
+        begin = np.searchsorted(inner, np.arange(part.start, part.stop), side="right")
+        first = np.append(0, inner)[begin]
+        previous = timeline.previous[part]
+        found += int(np.count_nonzero((previous >= 0) & (previous < first)))
+    return found
 
 
 def resident() -> int:
