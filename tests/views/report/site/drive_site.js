@@ -24,6 +24,10 @@ const told = {};
   told.links = [...document.querySelectorAll("main a, nav a")].map((node) => node.href);
   if ($("versus-table")) {
     await soon();
+    told.rated = document.querySelectorAll(".rated").length;
+    told.dotted = $("chart").nextElementSibling.textContent;
+    $("chart").querySelector("svg").dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true }));
+    told.read = $("curves-status").textContent;
     told.curves = [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
     told.cells = [...$("versus-table").querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("select")?.value ?? cell.textContent));
     const chooser = $("versus-table").querySelector("select");

@@ -125,6 +125,28 @@ def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
 
 
+def test_published_ratings_are_beside_the_curves_compared(tmp_path: Path) -> None:
+    run, ratings = run_of(TOLD), tmp_path / "edo.csv"
+    rows = ["player,year,rating", '"Morphy, Paul",1858,2600', '"Anderssen, Adolf",1858,2500']
+    ratings.write_text("\n".join([*rows, '"Anderssen, Adolf",1861,2450']), encoding="utf-8")
+    beside = read_beside(str(ratings), run)
+    write_site(run, tmp_path / "site", beside=beside)
+    driven = with_scripts(tmp_path / "site")
+    found = told(driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", tmp_path)
+    assert found["errors"] == []
+    assert found["dotted"] == "Dotted and rating: edo.csv, scaled"
+    assert found["rated"] == 2
+    morphy, anderssen = (
+        [f"{rating:.0f}" for _, rating in sorted(beside.ratings[name].items())]
+        for name in ("Morphy, Paul", "Anderssen, Adolf")
+    )
+    assert [row[3] for row in found["cells"]] == [morphy[0], anderssen[1], ""]
+    assert "rating" not in found["read"]
+    assert told(driven, "compare.html#p=anderssen-adolf", tmp_path)["read"].endswith(
+        f", rating {anderssen[0]}"
+    )
+
+
 FOLDED = (
     "Łódź, Ħal",
     "O´Neil, J",

@@ -12,15 +12,12 @@ function ticks(low, high, count) {
   return found;
 }
 
-/** Published ratings of a player: places of periods and ratings, where the page has them. */
-const ratingsOf = (player) => (D.beside && Object.hasOwn(D.beside.ratings, player.name) ? D.beside.ratings[player.name] : []);
-
 /** Linear scales for years and points in a drawing of this size; `right` pixels stay free for names. */
 function scales(shown, width, height, right) {
   let [first, last, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const player of shown) {
     const { at, mean, sd, margin } = player;
-    for (const [, value] of ratingsOf(player)) {
+    for (const [, value] of player.rated) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }

@@ -5,9 +5,9 @@ const fileOf = (number) => `histories-${Math.floor(number / D.together)}`;
 
 /** A player with his history, as the curves want it. */
 async function history_(one) {
-  const [first, mean, sd, played, met] = (await load(fileOf(one.id)))[one.id];
+  const [first, mean, sd, played, met, rated = []] = (await load(fileOf(one.id)))[one.id];
   const at = mean.map((_, i) => first - D.years[0] + i);
-  return { ...one, at, mean, sd: sd.length ? sd : mean.map(() => 0), played, margin: null, met: new Map(met.map(([other, ...record]) => [other, record])) };
+  return { ...one, at, mean, sd: sd.length ? sd : mean.map(() => 0), played, margin: null, rated, met: new Map(met.map(([other, ...record]) => [other, record])) };
 }
 
 const peak = (player) => player.at[player.mean.reduce((best, value, i) => (player.played[i] > 0 && (best < 0 || value > player.mean[best]) ? i : best), -1)];
@@ -57,11 +57,12 @@ function yearChooser(player) {
 function drawVersus() {
   const players = chosen.map((one) => one.player);
   keep("p", players.map((player) => `${player.slug}:${D.labels[when.get(player.id)]}`).join(","));
-  const head = [...["player", "in", "skill"].map((head) => say(head)), ...players.map((player) => player.name)];
+  const head = [...["player", "in", "skill", ...(D.beside ? ["rating"] : [])].map((head) => say(head)), ...players.map((player) => player.name)];
   const rows = players.map((player) => {
     const { mean, sd } = skill(player);
     const link = element("a", { href: player.place }, player.name);
-    return [link, yearChooser(player), D.hasSd ? `${points(mean)} ± ${points(sd)}` : points(mean), ...players.map((other) => cellOf(player, other))];
+    return [link, yearChooser(player), D.hasSd ? `${points(mean)} ± ${points(sd)}` : points(mean),
+      ...(D.beside ? [ratingIn(player, when.get(player.id))] : []), ...players.map((other) => cellOf(player, other))];
   });
   const body = rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell))));
   byId("versus-table").replaceChildren(...(players.length ? [element("table", {},

@@ -36,9 +36,8 @@ function curve(player, slot, scale) {
       parts.push(shape("path", { class: `curve margin${idle}`, d: path(rows, player, scale, (i) => player.mean[i] + player.margin[i]), stroke: colour }));
     }
   }
-  const rated = ratingsOf(player);
-  if (rated.length) {
-    const d = rated.map(([t, value], n) => `${n ? "L" : "M"}${scale.x(yearOf(t)).toFixed(1)} ${scale.y(value).toFixed(1)}`).join("");
+  if (player.rated.length) {
+    const d = player.rated.map(([t, value], n) => `${n ? "L" : "M"}${scale.x(yearOf(t)).toFixed(1)} ${scale.y(value).toFixed(1)}`).join("");
     parts.push(shape("path", { class: "curve rated", d, stroke: colour }));
   }
   player.at.forEach((t, i) => {
@@ -106,8 +105,14 @@ function drawChips() {
 
 function listCurves() {
   const rows = chosen.flatMap(({ player }) => player.at.map((t, i) =>
-    [player.name, D.labels[t], plain(player.mean[i]), D.hasSd ? plain(player.sd[i]) : "", plain(player.played[i])]));
-  show("curves-table", ["player", D.period, "#skill", "#sd", "#games"], rows);
+    [player.name, D.labels[t], plain(player.mean[i]), D.hasSd ? plain(player.sd[i]) : "", plain(player.played[i]), ...(D.beside ? [ratingIn(player, player.at[i])] : [])]));
+  show("curves-table", ["player", D.period, "#skill", "#sd", "#games", ...(D.beside ? ["#rating"] : [])], rows);
+}
+
+/** The published rating of a player in a period, as text; empty where there is none. */
+function ratingIn(player, t) {
+  const found = player.rated.find(([at]) => at === t);
+  return found ? points(found[1]) : "";
 }
 
 function redraw() {

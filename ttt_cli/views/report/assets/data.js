@@ -1,10 +1,11 @@
+const ratings = new Map(Object.entries(D.beside?.ratings ?? {}));
 const players = D.players.map(([name, games, wins, draws, losses, opponents, rates, start, offsets, mean, sd, played, margin], id) => {
   const first = start - D.base;
   const at = mean.map((_, i) => first + (offsets ? offsets[i] : i));
   let last = first;
   const latest = at.map((t, i) => (played[i] > 0 ? (last = t) : last));
   const years = [D.labels[first], D.labels[at.at(-1)]].join("–");
-  return { id, name, years, folded: fold(name), games, wins, draws, losses, opponents, rates: [rates].flat(), at, mean, sd, played, latest, margin: margin || null };
+  return { id, name, years, folded: fold(name), games, wins, draws, losses, opponents, rates: [rates].flat(), at, mean, sd, played, latest, margin: margin || null, rated: ratings.get(name) ?? [] };
 });
 
 const [MOST, PRIOR_SD, PRIOR_MEAN, DECLINE, GROWTH_PERIODS, EARLY_PERIODS] = D.later;

@@ -17,7 +17,7 @@ function startHover(box, svg, scale) {
     now = Math.min(Math.max(t, lowest), highest);
     const found = chosen.map(({ player, slot }) => ({ player, slot, i: rowAt(player, now) }))
       .filter(({ i }) => i >= 0).sort((a, b) => b.player.mean[b.i] - a.player.mean[a.i]);
-    const lines = found.map(({ player, slot, i }) => ({ slot, text: `${player.name} ${points(player.mean[i])}${D.hasSd ? ` ± ${points(player.sd[i])}` : ""}, ${games(player, i)}${margin(player, i)}` }));
+    const lines = found.map(({ player, slot, i }) => ({ slot, text: `${player.name} ${points(player.mean[i])}${D.hasSd ? ` ± ${points(player.sd[i])}` : ""}, ${games(player, i)}${margin(player, i)}${rated(player)}` }));
     tip.replaceChildren(element("b", {}, D.labels[now]), ...lines.map(({ slot, text }) =>
       element("div", {}, element("span", { class: "swatch", style: `background: ${colourOf(slot)}` }), text)));
     tip.hidden = false;
@@ -32,6 +32,7 @@ function startHover(box, svg, scale) {
     const played = player.at[i] === now ? player.played[i] : 0;
     return played === 1 ? "1 game" : played > 0 ? `${plain(played)} games` : "no games";
   };
+  const rated = (player) => (ratingIn(player, now) ? `, rating ${ratingIn(player, now)}` : "");
   const margin = (player, i) => (player.margin ? `, draw margin ${points(player.margin[i])}` : "");
   const follow = (event) => {
     const place = svg.getBoundingClientRect();

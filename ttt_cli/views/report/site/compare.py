@@ -11,7 +11,7 @@ from ttt_cli.views.players.versus import CAUTION
 from ttt_cli.views.report.players import short
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.data import handed_over
-from ttt_cli.views.report.site.markup import page, text
+from ttt_cli.views.report.site.markup import note, page, text
 from ttt_cli.views.report.site.played import predicted
 from ttt_cli.views.report.templates import filled
 from ttt_cli.views.report.words import say
@@ -46,10 +46,12 @@ def compare_page(book: Book) -> str:
         "unitTitle": axis_title(book.run.scale),
         "together": _TOGETHER,
         "chances": _chances(book),
+        "beside": book.beside is not None,
     }
     caution = CAUTION.format("one", "another").replace("compare one and another", "compare them")
     joint = " This run knows more: `ttt versus` takes skills together." if book.run.has_joint else ""
     parts = {"data": embedded(data), "caution": f"{caution[0].upper()}{caution[1:]}.{joint}"}
+    parts["dotted"] = note(say("Dotted and rating: {}, scaled", book.beside.name)) if book.beside else ""
     parts |= {name: text(say(english)) for name, english in _TEXTS.items()}
     return page(book.title, say("Compare"), filled("compare.html", parts), up="")
 
@@ -57,9 +59,10 @@ def compare_page(book: Book) -> str:
 def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
     """The histories of all players by year, and whom they met, so many to a file.
 
-    By player: first year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses.
+    By player: first year, means, sds, games, and of every opponent of a higher number: it, wins, draws and losses;
+    then, where there are any, published ratings: places of years, from the site's first on, and values.
     """
-    years, met = book.years, _met(book)
+    years, met, start_year = book.years, _met(book), book.all_years[0]
     for start in range(0, len(book.people), _TOGETHER):
         some = {}
         for player in range(start, min(start + _TOGETHER, len(book.people))):
@@ -73,6 +76,8 @@ def history_scripts(book: Book) -> Iterator[tuple[str, str]]:
                 games,
                 met.get(player, []),
             ]
+            if book.beside and (rated := book.beside.by_year(book.people[player].name, book.run.meta.period)):
+                some[player].append([[year - start_year, short(value)] for year, value in rated.items()])
         number = start // _TOGETHER
         yield f"data/histories-{number}.js", handed_over(f"histories-{number}", some)
 
