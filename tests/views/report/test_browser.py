@@ -1,16 +1,20 @@
 """The page in a real browser: driven by a script of its own, what it became read back."""
 
 import json
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from html import unescape
+from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.handmade import CONFIG, fit_of, games_of
-from ttt_cli.runs.run import Run, memory_run
+from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
+from ttt_cli.runs.evidence import EvidencePoint
+from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.report.page import report_page
 
@@ -133,3 +137,55 @@ def test_tables_are_given_as_csv(told: dict[str, Any]) -> None:
     assert len(rows) == count
     assert any(row.startswith('"<b>""Bold""</b>",1858,') for row in rows)
     assert tables["players"].startswith("player,first,last,games,wins,draws,losses\r\n")
+
+
+def tiles(tmp_path: Path, places: Sequence[tuple[float, float]]) -> list[tuple[float, float, float, float]]:
+    """Left, top, width and height of what the evidence at these places is drawn as."""
+    if BROWSER is None:
+        pytest.skip("no chromium here")
+    run = open_run(put_small_run(tmp_path / "a.ttt"))
+    run.store_evidence(EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0) for b, t in places)
+    (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
+    command = [
+        BROWSER,
+        *OPTIONS,
+        f"--user-data-dir={tmp_path / 'profile'}",
+        (tmp_path / "page.html").as_uri(),
+    ]
+    dom = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    found = re.findall(
+        r'<rect class="tile" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', dom
+    )
+    return [tuple(map(float, one)) for one in found]  # type: ignore[misc]
+
+
+def test_tiles_of_the_evidence_are_as_wide_as_their_steps(tmp_path: Path) -> None:
+    found = tiles(tmp_path, [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)])
+    assert len(found) == 9
+    lefts, tops = (sorted({one[at] for one in found}) for at in (0, 1))
+    widths = [next(one[2] for one in found if one[0] == left) for left in lefts]
+    assert [width / widths[0] for width in widths] == pytest.approx(
+        [1.0, 1.25, 1.5], abs=0.01
+    )  # 200, 250, 300
+    heights = [next(one[3] for one in found if one[1] == top) for top in reversed(tops)]
+    steps = [log(5.0), log(20.0) / 2.0, log(4.0)]  # by ratios
+    assert [high / heights[0] for high in heights] == pytest.approx(
+        [step / steps[0] for step in steps], abs=0.02
+    )
+    ends = [left + width for left, width in zip(lefts, widths, strict=True)]
+    assert ends[:-1] == pytest.approx(lefts[1:], abs=0.6)
+
+
+def test_where_points_are_missing_squares_stand_at_the_points(tmp_path: Path) -> None:
+    places = [
+        (100.0, 10.0),
+        (100.0, 20.0),
+        (100.0, 30.0),
+        (200.0, 10.0),
+        (200.0, 30.0),
+        (400.0, 20.0),
+        (400.0, 30.0),
+    ]
+    found = tiles(tmp_path, places)
+    assert len(found) == 7
+    assert {one[2:] for one in found} == {(10.0, 10.0)}

@@ -156,6 +156,7 @@ def test_a_stored_grid_is_carried_with_its_best(tmp_path: Path) -> None:
     assert surface["x"] == [100.0, 200.0]
     assert surface["values"] == [[-110.0, -210.0], [-120.0, -220.0]]
     assert surface["best"] == [100.0, 10.0]
+    assert surface["sides"] == [[[0.0, 0.25, 0.5], [0.5, 0.75, 1.0]]] * 2
 
 
 def test_equal_runs_give_equal_pages(run: Run) -> None:

@@ -131,3 +131,12 @@ def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, floa
         value: (back(place - a), back(place + b))
         for value, place, a, b in zip(ticks, places, before, after, strict=True)
     }
+
+
+def shares(ticks: Sequence[float]) -> list[tuple[float, float, float]]:
+    """Where the tile of each value begins, its point lies and the tile ends, from 0 to 1 along the axis."""
+    log = _is_geometric(ticks)
+    forth = math.log if log else float
+    found = [(forth(low), forth(at), forth(high)) for at, (low, high) in edges(ticks, log=log).items()]
+    start, length = found[0][0], found[-1][2] - found[0][0]
+    return [tuple(round((place - start) / length, 5) for place in one) for one in found]  # type: ignore[misc]

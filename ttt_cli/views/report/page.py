@@ -9,6 +9,7 @@ from typing import Any, Final
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
+from ttt_cli.views.charts.surface import shares
 from ttt_cli.views.embedding import embedded
 from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
@@ -119,7 +120,10 @@ def _beside(beside: Beside | None, data: Mapping[str, Any]) -> dict[str, Any] | 
 
 
 def _surface(surface: Surface | None) -> dict[str, Any] | None:
-    """The surface as rows of the second parameter, from low to high; null where it was not computed."""
+    """The surface as rows of the second parameter, from low to high; null where it was not computed.
+
+    `sides`: for every value of both parameters where its tile begins, its point lies and the tile ends.
+    """
     if surface is None:
         return None
     x_values, y_values = surface.ticks
@@ -128,6 +132,7 @@ def _surface(surface: Surface | None) -> dict[str, Any] | None:
         "keys": list(surface.keys),
         "x": list(x_values),
         "y": list(y_values),
+        "sides": [shares(x_values), shares(y_values)],
         "values": [[_finite(values.get((x, y))) for x in x_values] for y in y_values],
         "best": list(surface.best),
     }
