@@ -75,7 +75,7 @@ def test_ratings_are_matched_scaled_and_compared_as_by_hand(run: Run, table: str
     assert (agreement.year, agreement.players) == (1861, 3)
     assert agreement.correlation == pytest.approx(np.corrcoef(skills[year], ratings[year])[0, 1])
     first, second = found.words()
-    assert first == "edo.csv.gz: 5 ratings of 4 players; 1 names are not in the run (Nobody)"
+    assert first == "edo.csv.gz: 5 ratings of 4 players; 1 name is not in the run (Nobody)"
     assert f"correlation {found.correlation:.3f}; by year" in second
 
 

@@ -18,6 +18,7 @@ from ttt_cli.reading.streams import Input
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE, TEXTS
 
+_ARE: Final = ("name is", "names are")
 LEAST: Final = 3  # pairs that a correlation needs
 _LISTED: Final = 5
 _COLUMNS: Final = (("player", "name"), ("period", "year", "date"), ("rating",))
@@ -61,7 +62,11 @@ class Beside:
         """What was matched, how it was scaled, and how well it agrees: lines of text."""
         count = sum(map(len, self.ratings.values()))
         named = "; ".join(self.unknown[:_LISTED]) + ("; …" if len(self.unknown) > _LISTED else "")
-        lost = f"; {len(self.unknown):,} names are not in the run ({named})" if self.unknown else ""
+        lost = (
+            f"; {len(self.unknown):,} {_ARE[len(self.unknown) > 1]} not in the run ({named})"
+            if self.unknown
+            else ""
+        )
         means = f", {self.several:,} of them means of several" if self.several else ""
         lines = [f"{self.name}: {count:,} ratings of {len(self.ratings):,} players{means}{lost}"]
         scaled = f"scaled to the same mean and spread (rating × {self.slope:.3g} {self.shift:+.0f})"

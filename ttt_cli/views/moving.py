@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 _SHOWN: Final = 12  # rows of a short table
+_WORDS: Final = "{}: {} in {} to {} in {}, highest {} in {}"
 _STEPS: Final = (1, 2, 5, 10, 20, 50, 100)  # years
 
 
@@ -45,14 +46,15 @@ def short_tables(run: Run) -> list[Rows]:
 def pictures(run: Run) -> list[tuple[str, str]]:
     """A heading for every curve that the run has, and the curve with a band of one sd as SVG."""
     from ttt_cli.views.report.site.curve import career
+    from ttt_cli.views.report.words import say_line
 
     found = []
     for name in COLUMNS:
         if every := [row for row in rows(run, name) if row[0] % 1 == 0]:
             at, mean, sd = zip(*(row[:3] for row in every), strict=True)
             title, years = curve_title(run, name), [int(year) for year in at]
-            unit = f"{run.scale.unit}, by {across(name)}"
-            drawn = career(title, unit, years, mean, sd, [0.0] * len(years), {}, what="from")
+            unit = say_line(f"{run.scale.unit}, by {across(name)}")
+            drawn = career(say_line(title), unit, years, mean, sd, [0.0] * len(years), {}, _WORDS)
             if drawn:
                 found.append((title, drawn))
     return found

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import run_by
+from tests.support.handmade import RECORDS, games_of, run_by
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, broken
 from tests.views.test_beside import RATINGS
+from ttt_cli.api import fit
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.errors import DataError
 from ttt_cli.views.beside import read_beside
@@ -56,6 +57,64 @@ def test_all_that_is_said_is_listed_and_nothing_else(tmp_path: Path) -> None:
     said = {text for text in noted.asked if not text.isdecimal()} | set(in_scripts())
     assert sorted(said - listed - {LANG}) == []
     assert all_words() == sorted(listed)
+
+
+MARKED = {text: f"‹{text}›" for text in all_words()} | {LANG: "xx"}
+
+
+def unmarked(text: str, *data: object) -> list[str]:
+    """The words in a text of a page that are neither marked nor in the data."""
+    known = {word.casefold() for one in data for word in re.findall(r"[^\W\d_]+", str(one))}
+    text = text.replace("½", " ")
+    while (inner := re.sub("‹[^‹›]*›", " ", text)) != text:
+        text = inner
+    return sorted({word for word in re.findall(r"[^\W\d_]{2,}", text) if word.casefold() not in known})
+
+
+def sites(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, list[object]]]:
+    """Sites of all kinds in marked words, and the data in each."""
+    from ttt_cli.views.report.site import front, shared, year
+
+    ratings = folder / "ratings.csv"
+    ratings.write_text(RATINGS, encoding="utf-8")
+    spellings = (("Morphy, Paul", "P. Morphy"), ("Kolisch, Ignaz", "Kolisch I"))
+    run = run_of(TOLD, spellings=spellings)
+    data: list[object] = [TOLD, spellings, RATINGS, "ratings csv memory skill histories ttt"]
+    write_site(run, folder / "a", beside=read_beside(str(ratings), run), words=MARKED)
+    yield folder / "a", data
+    monkeypatch.setattr(shared, "OWN", 1)
+    monkeypatch.setattr(shared, "FEW", 3)
+    for module, name in ((year, "_RANKED"), (year, "_NEW"), (year, "_GAMES"), (front, "_LISTED")):
+        monkeypatch.setattr(module, name, 1)
+    loss = ("1862", "Morphy, Paul", "Loewe", "0-1", "?", "", "")
+    scaled = run_of((*TOLD, loss), "month", scale=["Morphy, Paul @ 1858 = 2600"])
+    write_site(
+        scaled, folder / "b", Eligible(active=1.0, min_games=2, min_opponents=1, max_sd=300.0), words=MARKED
+    )
+    yield folder / "b", [*data, "Loewe"]
+    write_site(run_by("year"), folder / "c", Eligible(min_games=99), words=MARKED)
+    yield folder / "c", [RECORDS, *data]
+    met = [
+        (str(1850 + at), "Adams", f"Opponent {at % 8}", "1-0" if at % 3 else "1/2-1/2") for at in range(40)
+    ]
+    games = games_of(met)
+    run = fit(games, "ttt-career")
+    write_site(run, folder / "d", words=MARKED)
+    yield folder / "d", [*data, "Adams Opponent"]
+
+
+@pytest.mark.slow
+def test_every_text_of_a_site_can_be_said_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, list[str]] = {}
+    for place, data in sites(tmp_path, monkeypatch):
+        for path in sorted(place.rglob("*.html")):
+            page = Page(path)
+            labels = re.findall(
+                r'(?:aria-label|placeholder|title)="?([^">]*)', path.read_text(encoding="utf-8")
+            )
+            if left := unmarked("\n".join([page.text, page.title, *labels]), *data):
+                found[path.relative_to(tmp_path).as_posix()] = left
+    assert found == {}
 
 
 def test_a_site_speaks_ones_own_language(tmp_path: Path) -> None:

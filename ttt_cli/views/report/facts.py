@@ -36,7 +36,7 @@ def summary_cards(meta: RunMeta) -> str:
         ("drawn", f"{100 * meta.draw_share:.1f} %"),
         ("model", meta.model),
         *(evidence if has_evidence(meta) else ()),
-        ("converged", "yes" if meta.converged else "NO"),
+        ("converged", say("yes") if meta.converged else say("NO")),
     )
     return "".join(f"<div><dt>{escape(say(key))}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
 

@@ -13,7 +13,11 @@ from ttt_cli.reading.streams import Input
 from ttt_cli.views.report.templates import asset
 
 LANG: Final = "lang"  # the key of the language's own name, as in HTML
-_NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?(?:[-:T][QW]?\d+)*"
+)  # dates, too
+_APART: Final = re.compile(r"(; |: |, | \(|\))")  # what stands between phrases
+_NAME: Final = "{name}"
 _NONE: Final[Mapping[str, str]] = {}
 _SPOKEN: Final[ContextVar[Mapping[str, str]]] = ContextVar("words", default=_NONE)
 
@@ -33,18 +37,42 @@ def spoken() -> Mapping[str, str]:
     return _SPOKEN.get()
 
 
-def say(text: str, *values: object) -> str:
+def say(text: str, *values: object, **named: str) -> str:
     """A text of a page in the language in use, with values in its places `{}`."""
     said = _SPOKEN.get().get(text, text)
-    return said.format(*values) if values else said
+    return said.format(*values, **named) if values or named else said
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number of things; `one` and `many` are texts with a `{}`."""
+    return say(one if count == 1 else many, f"{count:,}")
 
 
 def say_line(line: str) -> str:
-    """A line that others wrote, with numbers in it: what is asked for has `{}` in their places."""
+    """A line that others wrote, as a whole or phrase by phrase.
+
+    What is asked for has `{}` in place of every number, `{name}` in place of a name; other phrases stay.
+    """
     if not _SPOKEN.get():
         return line
-    pattern = _NUMBER.sub("{}", line)
-    return say(pattern, *_NUMBER.findall(line)) if pattern in _SPOKEN.get() else line
+    if (whole := _said(line)) is not None:
+        return whole
+    return "".join(_said(part) or part for part in _APART.split(line))
+
+
+def _said(phrase: str) -> str | None:
+    """A phrase in other words, None where there are none for it."""
+    table, core = _SPOKEN.get(), phrase.strip()
+    pattern, numbers = _NUMBER.sub("{}", core), _NUMBER.findall(core)
+    if core and pattern in table:
+        return phrase.replace(core, say(pattern, *numbers))
+    for key in table:
+        before, name, after = key.partition(_NAME)
+        if name and pattern.startswith(before) and pattern.endswith(after):
+            first, last = numbers[: before.count("{}")], numbers[len(numbers) - after.count("{}") :]
+            named = core.removeprefix(before.format(*first)).removesuffix(after.format(*last))
+            return phrase.replace(core, say(key, *first, *last, name=named))
+    return None
 
 
 def all_words() -> list[str]:
@@ -70,6 +98,11 @@ def read_words(path: str) -> dict[str, str]:
             raise DataError(
                 f"{english!r} is never said", where=source.name, hint="docs/site.md lists what is"
             )
-        if english != LANG and said.count("{}") != english.count("{}"):
+        if english != LANG and _places(said) != _places(english):
             raise DataError(f"{said!r} has not as many {{}} as {english!r}", where=source.name)
     return table
+
+
+def _places(text: str) -> list[str]:
+    """The places for values in a text."""
+    return sorted(re.findall(r"\{\w*\}", text))

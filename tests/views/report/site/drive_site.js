@@ -26,16 +26,28 @@ const told = {};
     await soon();
     told.rated = document.querySelectorAll(".rated").length;
     told.dotted = $("chart").nextElementSibling.textContent;
-    $("chart").querySelector("svg").dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true }));
+    $("chart").querySelector("svg")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true }));
     told.read = $("curves-status").textContent;
     told.curves = [...document.querySelectorAll(".player-curve")].map((node) => node.dataset.player);
     told.cells = [...$("versus-table").querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.querySelector("select")?.value ?? cell.textContent));
     const chooser = $("versus-table").querySelector("select");
-    chooser.value = chooser.options[chooser.options.length - 1].value;
-    chooser.dispatchEvent(new Event("change"));
+    if (chooser) {
+      chooser.value = chooser.options[chooser.options.length - 1].value;
+      chooser.dispatchEvent(new Event("change"));
+    }
     told.more = await offered("player", "kolisch");
+    const details = $("curves-table").closest("details");
+    details.open = true;
+    await soon();
+    told.table = $("curves-table").textContent;
   }
   told.address = location.hash;
+  const texts = [];
+  for (let walk = document.createTreeWalker(document, NodeFilter.SHOW_TEXT), node; (node = walk.nextNode());) {
+    if (!["SCRIPT", "STYLE", "NOSCRIPT"].includes(node.parentElement.tagName)) texts.push(node.data);
+  }
+  for (const node of document.querySelectorAll("*")) texts.push(...["aria-label", "placeholder", "title"].map((name) => node.getAttribute(name) ?? ""));
+  told.texts = texts.filter((text) => text.trim());
   told.errors = errors;
   told.requests = performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => !/^(file|data):/.test(name));
   const out = document.createElement("pre"); out.id = "told"; out.textContent = JSON.stringify(told);

@@ -47,6 +47,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.elements.append(tag)
+        if tag not in ("a", "b", "i", "span"):
+            self.text += "\n"
         if tag not in _OPTIONAL:
             self.open.append(tag)
         self.links += [value or "" for key, value in attrs if key in ("href", "src")]
@@ -86,7 +88,7 @@ class Page(HTMLParser):
             self._block += data
         elif "table" in self.open and self._table and self.tables[self._table][-1:]:
             self.tables[self._table][-1][-1] += data.rstrip("\n")
-        self.text += data
+        self.text += "" if self.open[-1:] == ["script"] else data
 
     def _take_lines(self) -> None:
         """Tables of lines, as the script makes them: events and games of a player, or the games of an event."""

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.views.report.site.conftest import TOLD, run_of
+from tests.views.report.test_words import sites, unmarked
 from tests.views.test_hostile_names import BROWSER, NAMES, OPTIONS
 from ttt_cli.views.beside import read_beside
 from ttt_cli.views.players.probability import colour_blind, stronger
@@ -123,6 +124,21 @@ def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp
     assert found["cells"][1][3].endswith("; +1 =0 −2")
     assert found["address"] == "#p=morphy-paul%3A1858%2Canderssen-adolf%3A1861"
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
+
+
+def test_scripts_say_everything_in_other_words_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, data in sites(tmp_path, monkeypatch):
+        if place.name not in "ab":
+            continue
+        with_scripts(place)
+        pages = ["index.html", "players.html", "events.html", "years/1861.html", "compare.html"]
+        pages += ["compare.html#p=morphy-paul,anderssen-adolf:1861", "players/morphy-paul.html"]
+        pages += ["events/1858-paris-m.html", *(["players/few_1.html"] if place.name == "b" else [])]
+        for page in pages:
+            found = told(place, page, tmp_path)
+            assert found["errors"] == []
+            typed = ["pualsen lon qqqq"]
+            assert (unmarked("\n".join(found["texts"]), *data, *typed), page) == ([], page)
 
 
 def test_published_ratings_are_beside_the_curves_compared(tmp_path: Path) -> None:

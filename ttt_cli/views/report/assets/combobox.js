@@ -67,7 +67,7 @@ function startCombobox(input, list, chosen, find) {
     "aria-selected": "false",
     onmousedown: (event) => event.preventDefault(),
     onclick: () => take(player),
-  }, player.name, " ", element("small", {}, say("{} games, {}", plain(player.games), player.years)));
+  }, player.name, " ", element("small", {}, `${player.games === 1 ? say("{} game", 1) : say("{} games", plain(player.games))}, ${player.years}`));
 
   input.addEventListener("input", offer);
   input.addEventListener("focus", () => { if (input.value) offer(); });

@@ -51,7 +51,7 @@ function cellOf(a, b) {
 
 function yearChooser(player) {
   const years = player.at.map((t) => element("option", { value: t, ...(t === when.get(player.id) ? { selected: "" } : {}) }, D.labels[t]));
-  return element("select", { "aria-label": `year of ${player.name}`, onchange: (event) => { when.set(player.id, Number(event.target.value)); drawVersus(); } }, ...years);
+  return element("select", { "aria-label": say("year of {}", player.name), onchange: (event) => { when.set(player.id, Number(event.target.value)); drawVersus(); } }, ...years);
 }
 
 function drawVersus() {
@@ -67,7 +67,7 @@ function drawVersus() {
   const body = rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell))));
   byId("versus-table").replaceChildren(...(players.length ? [element("table", {},
     element("thead", {}, element("tr", {}, ...head.map((text) => element("th", {}, text)))), element("tbody", {}, ...body))] : []));
-  reachable(byId("versus-table"), "against each other");
+  reachable(byId("versus-table"), headingOf(byId("versus-table")).textContent);
 }
 
 async function add(one, year = null) {

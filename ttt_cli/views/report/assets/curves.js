@@ -75,7 +75,7 @@ function drawCurves() {
   const width = Math.max(box.clientWidth, 280);
   const height = width < NARROW ? 320 : 420;
   if (!chosen.length) {
-    box.replaceChildren(element("p", { class: "help" }, "No player is shown: add one above."));
+    box.replaceChildren(element("p", { class: "help" }, say("No player is shown: add one above.")));
     return;
   }
   shorten = width < NARROW;
@@ -88,7 +88,7 @@ function drawCurves() {
     class: chosen.length > BANDS ? "many" : "",
     tabindex: "0",
     role: "img",
-    "aria-label": `Skill curves of ${chosen.map(({ player }) => player.name).join("; ")}. Left and right arrow keys read the values.`,
+    "aria-label": say("Skill curves of {}. Left and right arrow keys read the values.", chosen.map(({ player }) => player.name).join("; ")),
   }, ...axes(scale), ...chosen.map(({ player, slot }) => curve(player, slot, scale)));
   svg.append(...names(scale));
   box.replaceChildren(svg);
@@ -98,7 +98,7 @@ function drawCurves() {
 function drawChips() {
   byId("chosen").replaceChildren(...chosen.map(({ player, slot }) => element("li", {}, element("button", {
     type: "button",
-    "aria-label": `remove ${player.name}`,
+    "aria-label": say("remove {}", player.name),
     onclick: () => drop(player),
   }, element("span", { class: "swatch", style: `background: ${colourOf(slot)}` }), player.name, " ×"))));
 }
@@ -106,7 +106,8 @@ function drawChips() {
 function listCurves() {
   const rows = chosen.flatMap(({ player }) => player.at.map((t, i) =>
     [player.name, D.labels[t], plain(player.mean[i]), D.hasSd ? plain(player.sd[i]) : "", plain(player.played[i]), ...(D.beside ? [ratingIn(player, player.at[i])] : [])]));
-  show("curves-table", ["player", D.period, "#skill", "#sd", "#games", ...(D.beside ? ["#rating"] : [])], rows);
+  show("curves-table", ["player", D.period, "#skill", "#sd", "#games", ...(D.beside ? ["#rating"] : [])], rows,
+    0, say("No player is shown: add one above."));
 }
 
 /** The published rating of a player in a period, as text; empty where there is none. */
@@ -130,14 +131,14 @@ function choose(player, told = true) {
     chosen.push({ player, slot });
     redraw();
   }
-  if (told) byId("curves-status").textContent = `${player.name} is shown, ${chosen.length} in all`;
+  if (told) byId("curves-status").textContent = say("{} is shown, {} in all", player.name, chosen.length);
 }
 
 function drop(player) {
   const index = chosen.findIndex((entry) => entry.player === player);
   chosen.splice(index, 1);
   redraw();
-  byId("curves-status").textContent = `${player.name} is removed`;
+  byId("curves-status").textContent = say("{} is removed", player.name);
   const left = byId("chosen").querySelectorAll("button");
   (left[Math.min(index, left.length - 1)] || byId("player")).focus();
 }

@@ -26,14 +26,14 @@ function startHover(box, svg, scale) {
     cursor.setAttribute("x2", x);
     cursor.setAttribute("visibility", "visible");
     tip.style.left = `${Math.max(0, Math.min(x + 10, box.clientWidth - tip.offsetWidth))}px`;
-    if (aloud) byId("curves-status").textContent = `${D.labels[now]}: ${lines.map(({ text }) => text).join("; ") || "nobody"}`;
+    if (aloud) byId("curves-status").textContent = `${D.labels[now]}: ${lines.map(({ text }) => text).join("; ") || say("nobody")}`;
   };
   const games = (player, i) => {
     const played = player.at[i] === now ? player.played[i] : 0;
-    return played === 1 ? "1 game" : played > 0 ? `${plain(played)} games` : "no games";
+    return played === 1 ? say("{} game", 1) : played > 0 ? say("{} games", plain(played)) : say("no games");
   };
-  const rated = (player) => (ratingIn(player, now) ? `, rating ${ratingIn(player, now)}` : "");
-  const margin = (player, i) => (player.margin ? `, draw margin ${points(player.margin[i])}` : "");
+  const rated = (player) => (ratingIn(player, now) ? say(", rating {}", ratingIn(player, now)) : "");
+  const margin = (player, i) => (player.margin ? say(", draw margin {}", points(player.margin[i])) : "");
   const follow = (event) => {
     const place = svg.getBoundingClientRect();
     tell(scale.period((event.clientX - place.left) * scale.width / place.width), false);

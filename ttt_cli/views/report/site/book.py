@@ -19,6 +19,7 @@ from ttt_cli.views.report.site.people import Person, Ranking, Years, histories, 
 from ttt_cli.views.report.site.played import Played, played_games
 from ttt_cli.views.report.site.shared import addresses
 from ttt_cli.views.report.site.slugs import slugs
+from ttt_cli.views.report.words import say
 from ttt_cli.views.run import side_names
 
 FEW_GAMES: Final = 3  # of a player are all there is to say
@@ -63,9 +64,9 @@ class Book:
     @cached_property
     def sides(self) -> tuple[str, str]:
         """What stands for the side named first and the other: their initials, if these differ."""
-        names = side_names(self.run)
+        names = [say(name) for name in side_names(self.run)]
         first, second = (name[0].upper() for name in names)
-        return (first, second) if first != second else names
+        return (first, second) if first != second else (names[0], names[1])
 
     @cached_property
     def fields(self) -> list[str]:

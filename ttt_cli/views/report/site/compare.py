@@ -7,14 +7,13 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.views.embedding import embedded
-from ttt_cli.views.players.versus import CAUTION
 from ttt_cli.views.report.players import short
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.data import handed_over
 from ttt_cli.views.report.site.markup import note, page, text
 from ttt_cli.views.report.site.played import predicted
 from ttt_cli.views.report.templates import filled
-from ttt_cli.views.report.words import say
+from ttt_cli.views.report.words import say, say_line
 from ttt_cli.views.run import axis_title
 
 _TEXTS: Final = {
@@ -27,7 +26,12 @@ _TEXTS: Final = {
     "what": "Score expected in a game with colours by lot, the probability of being the stronger, and the games they "
     "played. Skills are taken as independent.",
     "curves": "The curves as a table",
+    "players": "Players",
 }
+_CAUTION: Final = (
+    "Skills of different times are tied only through chains of opponents: compare them with caution."
+)
+_JOINT: Final = "This run knows more: `ttt versus` takes skills together."
 _TOGETHER: Final = 200  # players whose histories are in one file
 _STEPS: Final = 75  # of the difference of two skills
 _FURTHEST: Final = 1500.0  # difference, Elo points
@@ -43,14 +47,13 @@ def compare_page(book: Book) -> str:
         "years": [first, 1],
         "labels": [str(year) for year in range(first, last + 1)],
         "hasSd": book.has_sd,
-        "unitTitle": axis_title(book.run.scale),
+        "unitTitle": say_line(axis_title(book.run.scale)),
         "together": _TOGETHER,
         "chances": _chances(book),
         "beside": book.beside is not None,
     }
-    caution = CAUTION.format("one", "another").replace("compare one and another", "compare them")
-    joint = " This run knows more: `ttt versus` takes skills together." if book.run.has_joint else ""
-    parts = {"data": embedded(data), "caution": f"{caution[0].upper()}{caution[1:]}.{joint}"}
+    cautions = [say(_CAUTION), *([say(_JOINT)] if book.run.has_joint else [])]
+    parts = {"data": embedded(data), "caution": text(" ".join(cautions))}
     parts["dotted"] = note(say("Dotted and rating: {}, scaled", book.beside.name)) if book.beside else ""
     parts |= {name: text(say(english)) for name, english in _TEXTS.items()}
     return page(book.title, say("Compare"), filled("compare.html", parts), up="")

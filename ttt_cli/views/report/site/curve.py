@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from ttt_cli.views.report.site.markup import points, text
+from ttt_cli.views.report.words import say
 
 _WIDTH: Final = 720
 _HEIGHT: Final = 270
@@ -20,11 +21,11 @@ def career(
     sd: Sequence[float],
     games: Sequence[float],
     rated: Mapping[int, float],
-    what: str = "skill from",
+    words: str = "{}: skill {} in {} to {} in {}, highest {} in {}",
 ) -> str:
     """The skill by year with its band, ratings by year dotted; empty for less than three years.
 
-    Years with games have a dot. `what` is said before the first value to those who do not see.
+    Years with games have a dot. `words` are for those who do not see: name, value and year of first, last and highest.
     """
     if len(years) < 3:
         return ""
@@ -58,8 +59,8 @@ def career(
     dots = f"<path class=dots d='{_path(played, 'h0m')}h0'/>" if played else ""
     dotted = f"<path class='curve rated' d='{_path(published, 'l')}'/>" if published else ""
     top = max(range(len(mean)), key=lambda at: mean[at])
-    first, last, best = (f"{points(mean[at])} in {years[at]}" for at in (0, -1, top))
-    label = text(f"{name}: {what} {first} to {last}, highest {best}")
+    told = (value for at in (0, -1, top) for value in (points(mean[at]), years[at]))
+    label = text(say(words, name, *told))
     return (
         f'<div class="chart career"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img aria-label="{label}">'
         f"<path class=grid d='{lines}'/><g class=skills>{skills}</g><g class=below>{below}</g>"

@@ -19,7 +19,7 @@ from ttt_cli.views.report.site.markup import (
     turn,
 )  # fmt: skip
 from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
-from ttt_cli.views.report.words import say
+from ttt_cli.views.report.words import counted, say
 
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
@@ -72,7 +72,7 @@ def _year(event: Event) -> str:
 
 
 def _facts(games: list[int]) -> str:
-    return f"{len(games):,} games"
+    return counted(len(games), "{} game", "{} games")
 
 
 def _games_of(book: Book, at: int) -> list[int]:

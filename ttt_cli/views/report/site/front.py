@@ -20,6 +20,7 @@ from ttt_cli.views.report.site.markup import (
     number,
     page,
     points,
+    remark,
     row,
     section,
     skill,
@@ -27,7 +28,7 @@ from ttt_cli.views.report.site.markup import (
     text,
 )  # fmt: skip
 from ttt_cli.views.report.site.reigns import reign_picture
-from ttt_cli.views.report.words import say
+from ttt_cli.views.report.words import counted, say, say_line
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note
 
@@ -48,7 +49,7 @@ _HEADS: Final = {
 def front_page(book: Book) -> str:
     """Who was number one when, the greatest, and where to go on."""
     run = book.run
-    notes = [warning(showable(line)) for line in _warnings(run)]
+    notes = [warning(showable(say_line(line))) for line in _warnings(run)]
     ones = section("Number ones", _number_ones(book)) if book.rankings else ""
     greatest = [section(head, _table(book, head, ask(run, book.limits, _SHOWN))) for head, ask in GREATEST]
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
@@ -57,7 +58,7 @@ def front_page(book: Book) -> str:
         *(section(title.capitalize(), drawn) for title, drawn in pictures(run)),
         _beside(book),
         section("Years", f'<ul class="years">{years}</ul>'),
-        up="", facts=f"{run.meta.describe()}; {scale_note(run)}", named=book.title,
+        up="", facts=say_line(f"{run.meta.describe()}; {scale_note(run)}"), named=book.title,
     )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def _beside(book: Book) -> str:
     ]
     told = table("correlation by year", ("year", "#players rated", "#correlation"), rows)
     folded = f"<details><summary>{text(say('Correlation by year'))}</summary>{told}</details>" if rows else ""
-    return section("Published ratings", *map(note, book.beside.words()), folded)
+    return section("Published ratings", *map(remark, book.beside.words()), folded)
 
 
 def _number_ones(book: Book) -> str:
@@ -94,7 +95,7 @@ def _number_ones(book: Book) -> str:
         picture
         + note(beneath if picture else "")
         + table("number ones", heads, rows)
-        + "".join(map(note, told))
+        + "".join(map(remark, told))
     )
 
 
@@ -121,7 +122,7 @@ def _table(book: Book, name: str, rows: Rows) -> str:
         row(*(_cell(book, column, value) for column, value in zip(rows.columns, values, strict=True)))
         for values in rows.rows
     ]
-    return table(name, heads, body) + "".join(map(note, rows.title[1:-1]))
+    return table(name, heads, body) + "".join(map(remark, rows.title[1:-1]))
 
 
 def _cell(book: Book, column: str, value: Any) -> str:
@@ -187,7 +188,7 @@ def _lists(
         part = (
             table(file, heads, rows[start : start + _LISTED])
             if rows
-            else note(f"No {file} are known in this run.")
+            else note(say(f"No {file} are known in this run."))
         )
         facts = (
             say("{} in all; here {}", f"{len(rows):,}", span)
@@ -213,4 +214,10 @@ def year_list(book: Book) -> str:
         )
         rows.append(row(link(f"years/{year}.html", str(year)), *first, *counts))
     heads = ("year", "number one", "#skill", "#games", "#ranked", "#events")
-    return page(book.title, say("Years"), table("years", heads, rows), up="", facts=f"{len(rows):,} years")
+    return page(
+        book.title,
+        say("Years"),
+        table("years", heads, rows),
+        up="",
+        facts=counted(len(rows), "{} year", "{} years"),
+    )

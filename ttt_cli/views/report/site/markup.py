@@ -83,8 +83,13 @@ def section(name: str, *content: str) -> str:
 
 
 def note(words: str) -> str:
-    """A remark, of text; nothing where there is none."""
-    return f"<p class=help>{text(say_line(words))}</p>" if words else ""
+    """A note, of text; nothing where there is none."""
+    return f"<p class=help>{text(words)}</p>" if words else ""
+
+
+def remark(line: str) -> str:
+    """A note in words that others wrote in English."""
+    return note(say_line(line))
 
 
 def page(site: str, title: str, *content: str, up: str = "../", facts: str = "", named: str = "") -> str:
@@ -92,7 +97,7 @@ def page(site: str, title: str, *content: str, up: str = "../", facts: str = "",
 
     `up`: the way to the site's first page. `named`: the window's title, where it is not `title - site`.
     """
-    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(say_line(facts))}</p>" if facts else "")
+    head = f"<h1>{text(title)}</h1>" + (f"<p class=facts>{text(facts)}</p>" if facts else "")
     parts = {
         "title": text(named or f"{title} – {site}"),
         "site": text(site),

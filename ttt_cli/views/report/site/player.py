@@ -26,7 +26,7 @@ from ttt_cli.views.report.site.markup import (
     turn,
 )  # fmt: skip
 from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
-from ttt_cli.views.report.words import say
+from ttt_cli.views.report.words import counted, say, say_line
 from ttt_cli.views.run import axis_title
 
 _MOST_OPPONENTS: Final = 300
@@ -75,7 +75,7 @@ def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
         games = section("Games", around, lines("record", part), around)
         content = [link(f"{one.slug}.html", one.name), games] if at else [*_before(book, player, side), games]
         title = one.name if not at else say("{}: games, part {}", one.name, at + 1)
-        facts = facts_line(vars(one)) if not at else ""
+        facts = say_line(facts_line(vars(one))) if not at else ""
         yield f"players/{files[at]}.html", page(book.title, title, *content, facts=facts)
 
 
@@ -90,7 +90,9 @@ def shared_player_pages(book: Book) -> Iterator[tuple[str, str]]:
 def _part(book: Book, player: int) -> Part:
     one, side = book.people[player], Side(book, player)
     games = section("Games", lines("record", [row for _, row in _games(book, player, side)]))
-    return Part(one.page or "", one.name, facts_line(vars(one)), [*_before(book, player, side), games])
+    return Part(
+        one.page or "", one.name, say_line(facts_line(vars(one))), [*_before(book, player, side), games]
+    )
 
 
 def _before(book: Book, player: int, side: Side) -> list[str]:
@@ -128,7 +130,7 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
     heads = ("year", "#rank", "#skill", "#games", "#points", "#expected", *(["#rating"] if rated else []))
     dotted = say("Dotted and rating: {}, scaled", beside.name) if beside and rated else ""
     return [
-        career(one.name, axis_title(book.run.scale), year, mean, sd, games, rated),
+        career(one.name, say_line(axis_title(book.run.scale)), year, mean, sd, games, rated),
         note(dotted),
         section("Years", table("years", heads, rows)),
     ]
@@ -147,7 +149,7 @@ def _opponents(book: Book, side: Side) -> str:
         for at in order.tolist()
     ]  # fmt: skip
     more = len(keys) - len(order)
-    others = say("{} other in fewer games" if more == 1 else "{} others in fewer games", f"{more:,}")
+    others = counted(more, "{} other in fewer games", "{} others in fewer games")
     heads = ("opponent", "#games", "#record", "#points", "#expected")
     return table("opponents", heads, rows) + note(others if more else "") if rows else ""
 

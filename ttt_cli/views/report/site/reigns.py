@@ -9,7 +9,9 @@ from ttt_cli.views.rankings.leaders import Leader, reigns
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.curve import round_numbers
 from ttt_cli.views.report.site.markup import text
+from ttt_cli.views.report.words import say
 
+_WORDS: Final = "Number ones from {} to {}; the longest reign is that of {}, {} to {}"
 WHOLE: Final = 200  # units of a bar that is certain
 _WIDTH: Final = 1080
 _LEFT: Final = 30
@@ -52,10 +54,7 @@ def reign_picture(book: Book, leaders: Sequence[Leader]) -> str:
         for part in (2, 4)
     )
     longest = max(reigns(leaders), key=len)
-    words = text(
-        f"Number ones from {first} to {end - 1}; the longest reign is that of {longest[0].player}, "
-        f"{longest[0].period} to {longest[-1].period}"
-    )
+    words = text(say(_WORDS, first, end - 1, longest[0].player, longest[0].period, longest[-1].period))
     box = f"0 {-WHOLE - _NAMES} {_WIDTH} {WHOLE + _NAMES + bottom}"
     return (
         f"<div class=scroll><div class='chart reigns'><svg viewBox='{box}' "

@@ -11,6 +11,7 @@ from ttt_cli.views.report.site.markup import (
     note,
     number,
     page,
+    remark,
     result,
     row,
     section,
@@ -19,7 +20,7 @@ from ttt_cli.views.report.site.markup import (
     text,
     turn,
 )  # fmt: skip
-from ttt_cli.views.report.words import say
+from ttt_cli.views.report.words import counted, say
 
 _RANKED: Final = 300
 _NEW: Final = 200
@@ -34,7 +35,8 @@ def year_page(book: Book, year: int) -> str:
     around = turn(*(link(f"{one}.html", str(one)) if one is not None else "" for one in (before, after)))
     played = book.played.year == year
     ranked = len(book.rankings[year].id) if year in book.rankings else 0
-    facts = f"{int(np.count_nonzero(played)):,} games, {ranked:,} players ranked"
+    games = counted(int(np.count_nonzero(played)), "{} game", "{} games")
+    facts = f"{games}, {counted(ranked, '{} player ranked', '{} players ranked')}"
     content = (
         around,
         section("Ranking", _ranking(book, year)),
@@ -52,7 +54,7 @@ def year_page(book: Book, year: int) -> str:
 def _ranking(book: Book, year: int) -> str:
     ranking = book.rankings.get(year)
     if ranking is None:
-        return note("Nobody is eligible in this year.")
+        return note(say("Nobody is eligible in this year."))
     earlier = book.rankings.get(year - 1)
     best = ranking.best
     rows = []
@@ -76,8 +78,8 @@ def _ranking(book: Book, year: int) -> str:
         )
     heads = ("#rank", "#move", "player", "#skill", *(["#p best"] if best else []), "#games")
     more = len(ranking.id) - len(rows)
-    told = [f"and {more:,} more"] if more else []
-    return table("ranking", heads, rows) + "".join(map(note, [*told, *([book.remark] if best else [])]))
+    told = say("and {} more", f"{more:,}") if more else ""
+    return table("ranking", heads, rows) + note(told) + remark(book.remark if best else "")
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:
@@ -99,7 +101,7 @@ def _newcomers(book: Book, year: int) -> str:
         for at in new[:_NEW]
     ]
     more = len(new) - len(shown)
-    told = note(f"and {more:,} more") if more else ""
+    told = note(say("and {} more", f"{more:,}")) if more else ""
     return table("newcomers", ("player", "#skill", "#games"), shown) + told if shown else ""
 
 
@@ -113,7 +115,7 @@ def _events(book: Book, year: int) -> str:
         winners = (
             ", ".join(book.far_links[one] for one in first)
             if len(first) <= 3
-            else text(f"{len(first)} players")
+            else text(say("{} players", len(first)))
         )
         rows.append(row(book.event_links[at], f"{event.games:,}", str(entries.stop - entries.start), winners))
     return table("events", ("event", "#games", "#players", "most points"), rows) if rows else ""
@@ -132,5 +134,5 @@ def _games(book: Book, games: list[int]) -> str:
         for at in games[:_GAMES]
     ]  # fmt: skip
     more = len(games) - len(rows)
-    told = note(f"and {more:,} more, on the pages of their players") if more else ""
+    told = note(say("and {} more, on the pages of their players", f"{more:,}")) if more else ""
     return table("games", ("date", "white", "black", "#result", "#expected"), rows) + told
