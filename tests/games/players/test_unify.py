@@ -93,6 +93,14 @@ def test_two_spellings_of_one_player_are_no_game() -> None:
 def test_keys_of_signs_and_other_letters() -> None:
     assert name_key("???!") == "???!"
     assert name_key("Чигорин, М.И.") == "чигорин, м и"
+
+
+def test_the_code_of_a_country_behind_given_names_is_no_initials() -> None:
+    assert name_key("Ivanov, S RUS") == "ivanov, s, rus"
+    assert name_key("Ivanov, S.V. RUS") == "ivanov, s v, rus"
+    assert name_key("Sokolov, And") == "sokolov, and"
+    assert name_key("Nanov, RUS") == "nanov, r u s"  # all that is told of him
+    assert name_key("Ivanov, S XYZ") == "ivanov, s x y z"
     assert list(comma_keys("a b c")) == ["b c, a", "a, b c", "c, a b", "a b, c"]
     assert list(comma_keys("c, a b")) == []
 

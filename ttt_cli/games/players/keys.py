@@ -7,6 +7,7 @@ from typing import Final
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.folding import fold
 from ttt_cli.games.players.neighbours import Neighbours
+from ttt_cli.games.players.titles import COUNTRIES
 
 _INITIALS: Final = re.compile(r"\b[A-Z]{2,3}\b")
 _PLAIN: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*, [A-Z][a-z]*(?: [A-Z][a-z]*)*")
@@ -18,15 +19,18 @@ _SLOW_PATH: Final = Neighbours(r"[^\nA-Za-z0-9 ,]|\n[^A-Za-z0-9]| [ ,\n]|,[^ ]|[
 def name_key(name: str, matching: NameMatching = "folded") -> str:
     """The key of a cleaned name: surname, comma and given names, or the words alone where there is no comma.
 
-    Dots vanish and initials are single letters: `Blackburne, J.H.`, `Blackburne, J H` and `Blackburne, JH` are the
-    same. Case, accents and hyphens count with `clean` only. A name that is nothing but signs is its own key.
+    The code of a country behind given names (`Ivanov, S RUS`) follows a second comma. Dots vanish and initials are
+    single letters: `Blackburne, J.H.`, `Blackburne, J H` and `Blackburne, JH` are the same. Case, accents and hyphens
+    count with `clean` only. A name that is nothing but signs is its own key.
     """
     if _PLAIN.fullmatch(name):
         return name if matching == "clean" else name.lower()
     surname, comma, given = name.partition(",")
+    country = ""
     if given and not surname.isupper():
+        given, country = _without_country(given)
         given = _INITIALS.sub(lambda match: " ".join(match[0]), given)
-    parts = [_words(part, matching) for part in ((surname, given) if comma else (surname,))]
+    parts = [_words(part, matching) for part in ((surname, given, country) if comma else (surname,))]
     key = ", ".join(part for part in parts if part)
     return key or name
 
@@ -46,6 +50,12 @@ def comma_keys(key: str) -> Iterator[str]:
     for cut in range(1, len(words)):
         yield f"{' '.join(words[cut:])}, {' '.join(words[:cut])}"
         yield f"{' '.join(words[:cut])}, {' '.join(words[cut:])}"
+
+
+def _without_country(given: str) -> tuple[str, str]:
+    """Given names and the code of a country behind them, if there is one."""
+    before, _, last = given.rstrip().rpartition(" ")
+    return (before, last) if before.strip() and last in COUNTRIES else (given, "")
 
 
 def _words(text: str, matching: NameMatching) -> str:

@@ -22,34 +22,38 @@ class Parts(NamedTuple):
     """A name taken apart: the surname without blanks and particles, and the given names, folded.
 
     What differs in the writing of particles and umlauts alone is the same surname; `written` tells it apart, and so do
-    `letters`, particles among them, which blanks do not change.
+    `letters`, particles among them, which blanks do not change. `country` is the code of one behind the name.
     """
 
     surname: str
     given: tuple[str, ...]
     written: str = ""
     letters: str = ""
+    country: str = ""
 
 
 def parts_of_key(key: str) -> Parts:
     """The parts of a name with this key (see `name_key`); without a comma the last word is the surname."""
     surname, _, given = key.partition(", ")
+    given, _, country = given.partition(", ")
     if not given.strip():
         *words, last = surname.split() or [""]
         return _parts([last], [word for word in words if word not in _PARTICLES])
     first, *others = given.split()
-    return _parts(surname.split(), [first, *(word for word in others if word not in _PARTICLES)])
+    return _parts(surname.split(), [first, *(word for word in others if word not in _PARTICLES)], country)
 
 
-def _parts(surname: list[str], given: list[str]) -> Parts:
+def _parts(surname: list[str], given: list[str], country: str = "") -> Parts:
     written = _bare(surname)
     plain = _UMLAUT.sub("", _GLUED.sub("", written))
-    return Parts(plain, tuple(_UMLAUT.sub("", word) for word in given), written, "".join(surname))
+    names = tuple(_UMLAUT.sub("", word) for word in given)
+    return Parts(plain, names, written, "".join(surname), country)
 
 
 def same_letters(one: Parts, other: Parts) -> bool:
     """Whether nothing but blanks tells the names apart."""
-    return one.letters == other.letters and "".join(one.given) == "".join(other.given)
+    mine, theirs = ((name.letters, "".join(name.given), name.country) for name in (one, other))
+    return mine == theirs
 
 
 def _bare(words: list[str]) -> str:
@@ -62,10 +66,11 @@ def likeness(one: Parts, other: Parts) -> str | None:
     """How two different names may be one person's (`initials`, `surname only`, `spelling`), None when they are not.
 
     Surnames are the same, or long and one letter apart; given names follow each other word by word, each the same, the
-    beginning of the other, or long and one letter apart.
+    beginning of the other, or long and one letter apart. Countries differ nowhere.
     """
     slip = one.surname != other.surname
-    if slip and not slipped(one.surname, other.surname):
+    abroad = one.country and other.country and one.country != other.country
+    if abroad or (slip and not slipped(one.surname, other.surname)):
         return None
     otherwise = one.written != other.written and one.letters != other.letters
     if not one.given or not other.given:

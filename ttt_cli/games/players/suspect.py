@@ -6,7 +6,6 @@ from typing import Final
 
 from ttt_cli.games.players.careers import Career
 from ttt_cli.games.players.similar import INITIALS, SPELLING, Parts, same_letters
-from ttt_cli.games.players.titles import COUNTRIES
 
 ABBREVIATION: Final = 2  # letters of given names that are surely cut short
 _SHORT_GAP: Final = 3  # years without a game that many players have
@@ -79,7 +78,7 @@ def telling(suspect: Suspect, main: Parts, synonym: Parts, *, alone: bool) -> bo
     """
     if same_letters(main, synonym):
         return True
-    if suspect.kind == SPELLING or _with_country(suspect):
+    if suspect.kind == SPELLING or main.country or synonym.country:
         return False
     if len(main.given) < len(synonym.given):
         return False
@@ -98,7 +97,7 @@ def told_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -> bool:
     if suspect.kind != INITIALS:
         return False
     first, short = main.given[0], synonym.given[0]
-    if _with_country(suspect):
+    if main.country or synonym.country:
         return len(first) > 1 and suspect.shared >= (
             1 if first == short and len(first) >= _GIVEN else _TELLING
         )
@@ -110,12 +109,6 @@ def told_alone(suspect: Suspect, main: Parts, synonym: Parts, gap: int) -> bool:
     if len(first) <= ABBREVIATION:
         return len(main.given) == 1 and len(first) > 1 and (gap <= _SHORT_GAP or suspect.shared > 0)
     return len(short) <= ABBREVIATION and (len(first) > _GIVEN or suspect.shared > 0)
-
-
-def _with_country(suspect: Suspect) -> bool:
-    """Whether the code of a country ends one of the names."""
-    names = suspect.main.name, suspect.synonym.name
-    return any(not COUNTRIES.isdisjoint(name.split()[-1:]) for name in names)
 
 
 def fullest(forms: Sequence[Parts], synonym: Parts) -> Parts:
