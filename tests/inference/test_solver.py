@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.builders import make_games
+from tests.support.builders import historical, make_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.solver import Pace, Sweep, iterate
-from ttt_cli.systems import ttt, ttt_d
+from ttt_cli.inference.solver import Pace, Sweep, iterate, rough_enough
+from ttt_cli.systems import registry, ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 
@@ -33,3 +33,18 @@ def test_plain_sweeps_go_on_while_they_still_change_less():
     )
     assert status.converged
     assert len(trace) > 5000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+@pytest.mark.parametrize("posterior", ["joint", "factorised"])
+def test_evidence_hardly_depends_on_the_tolerance(data, model, posterior):
+    """It stands still at the fixed point: of half a point left in skills nothing is left in it."""
+    rows = [row for row in historical(data, "historical_pre1942.csv.gz") if row[0] < 1900]
+    timeline, module = build_timeline(make_games(rows)), registry.load(model)
+    exact = SolverConfig(tol=1e-5, posterior=posterior)
+    rough = rough_enough(SolverConfig(posterior=posterior))
+    for params in (module.Params(), module.Params(beta=250, tau=150), module.Params(beta=900, tau=25)):
+        fits = [module.fit(timeline, params, solver) for solver in (exact, rough)]
+        assert rough.tol > fits[1].status.remaining_error > fits[0].status.remaining_error
+        assert fits[1].log_evidence == pytest.approx(fits[0].log_evidence, abs=2e-5)

@@ -43,7 +43,17 @@ FIRST_DOUBT = 1.5  # the same of the only rate of a fit that came from nowhere
 RECENT = 4  # rates of which the largest counts
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
+LOOSER = 50.0  # times the tolerance, where only evidence or predictions count
 CIRCLES = 50  # plain sweeps, of which one must have changed less than all before them, by a hundredth
+
+
+def rough_enough(solver: SolverConfig) -> SolverConfig:
+    """The solver for fits that are asked for evidence or predictions only, which change in the second order of errors.
+
+    The log-evidence stands still at the fixed point (Opper and Winther 2005): an error of half a point in a skill
+    leaves some 1e-5 of it.
+    """
+    return solver.model_copy(update={"tol": LOOSER * solver.tol})
 
 
 class Pace(IntEnum):

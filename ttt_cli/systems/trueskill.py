@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.arrays import Places
+from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
@@ -41,10 +42,10 @@ def fit(timeline: Timeline, params: Params) -> Fit:
     margin = resolve_margin(params, timeline)
     order = _order(timeline, params)
 
-    def fit_at(advantage: float, warm: Fit | None) -> Fit:  # noqa: ARG001
+    def fit_at(advantage: float, *_: object, **_given: object) -> Fit:
         return _filter(timeline, params, order, margin, advantage)
 
-    return at_best_advantage(fit_at, params, None, colours=timeline.colours)
+    return at_best_advantage(fit_at, params, None, SolverConfig(), colours=timeline.colours)
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:

@@ -51,14 +51,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     if place:
         refuse_unfit(params, solver)
 
-    def fit_at(advantage: float, warm: Fit | None) -> Fit:
+    def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
         if place:
             play = Play(2.0 * params.beta**2, margin, advantage, normal_unit(params.beta, margin))
             priors = {"skill": params.skill_prior(timeline)}
             found = fit_apart(timeline, priors, play, place, solver, given, warm)
         else:
             inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
-            found = infer(inference, solver, given, warm)
+            found = infer(inference, solver, {**given, **asked}, warm)
         return Fit(
             model=NAME,
             kind=TRAITS.kind,
@@ -67,7 +67,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             **vars(found),
         )
 
-    return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
+    return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
 
 
 _refit = fit

@@ -93,7 +93,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     merged = merge_games(timeline, colours=params.white_advantage != 0.0)
     before_games, _ = _without_games(timeline, params, merged, NOTHING_TOL, solver.threads).log_evidence()
 
-    def fit_at(advantage: float, warm: Fit | None) -> Fit:
+    def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
         if place:
             priors, play = _priors(timeline, params), _play(params, advantage)
             found = fit_apart(
@@ -101,7 +101,9 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             )
         else:
             inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
-            found = infer(inference, solver, given, warm, least_rate=LEAST_RATE, settling=SETTLING)
+            found = infer(
+                inference, solver, {**given, **asked}, warm, least_rate=LEAST_RATE, settling=SETTLING
+            )
         return Fit(
             model=NAME,
             kind=TRAITS.kind,
@@ -110,7 +112,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             **vars(found) | {"log_evidence": found.log_evidence - before_games},
         )
 
-    return at_best_advantage(fit_at, params, given.get("start"), colours=timeline.colours)
+    return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
 
 
 _refit = fit

@@ -18,6 +18,7 @@ from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params
+from ttt_cli.inference.solver import rough_enough
 from ttt_cli.processes import available_cores, run_chains
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.evidence import EvidencePoint
@@ -123,7 +124,7 @@ def _ask(run: Run, spec: str, overrides: Sequence[str]) -> _Asked:
     _refuse_fixed_axes(axes, overrides, symbols)
     points = grid_points(resolved, axes)
     stored = {point.point: point for point in run.evidence_points()}
-    solver = resolved.config.solver
+    solver = _solver(resolved)
     found = {key: stored[key] for key in map(params_key, points) if good_enough(stored.get(key), solver)}
     return _Asked(resolved, axes, points, found)
 
@@ -135,7 +136,7 @@ def _compute(run: Run, asked: _Asked, jobs: int | None, progress: Progress) -> N
     if not missing:
         return
     chains = [[p for p in chain if params_key(p) not in found] for chain in make_chains(asked.points)]
-    data, solver = resolved.config.data, resolved.config.solver
+    data, solver = resolved.config.data, _solver(resolved)
     timeline = build_timeline(run.stored_games(), data.period, data.colours)
     where = None if jobs else cluster_asked(solver.cluster)
     jobs = jobs or jobs_that_pay(timeline.n_games, missing)
@@ -153,6 +154,12 @@ def _compute(run: Run, asked: _Asked, jobs: int | None, progress: Progress) -> N
             keep(point)
             found[point.point] = point
             bar.advance(1, f"log-evidence {point.log_evidence:.1f}")
+
+
+def _solver(resolved: Resolved) -> SolverConfig:
+    """How exactly points are fitted: expectation propagation as roughly as its evidence allows."""
+    solver = resolved.config.solver
+    return rough_enough(solver) if resolved.model.TRAITS.quantities else solver
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:

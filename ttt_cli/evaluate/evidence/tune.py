@@ -17,6 +17,7 @@ from ttt_cli.evaluate.evidence.grid import run_config, storing_points
 from ttt_cli.evaluate.evidence.optimise import Optimum, Point, Undefined, maximise
 from ttt_cli.evaluate.evidence.tunable import coordinates, parse_keys
 from ttt_cli.fitted import Fit
+from ttt_cli.inference.advantage import NONE
 from ttt_cli.inference.draws import draw_share
 from ttt_cli.inference.params import ESTIMATE, Params
 from ttt_cli.processes import Reporting, report, run_chains
@@ -31,7 +32,6 @@ from ttt_cli.timeline import Timeline, build_timeline
 SCALES: Final = "prior_sd", "beta"  # the lengths in which coordinates are measured
 DEFAULT_KEYS: Final = "beta,tau"
 STEP: Final = 0.02  # in a coordinate: of differences for the gradient
-COLOURS: Final = 1e-9  # points of advantage: at exactly 0 a fit forgets who had White, and can start no other
 VAGUE: Final = 1.0  # standard error of a logarithm from which a parameter counts as hardly determined
 DIGITS: Final = 7  # of the values in the tuned config
 _BOUNDS: Final[dict[int, Literal["lower", "upper"] | None]] = {-1: "lower", 0: None, 1: "upper"}
@@ -182,7 +182,7 @@ class Objective:
         bar: Bar,
     ) -> None:
         if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
-            resolved = with_overrides(resolved, {"white_advantage": COLOURS})
+            resolved = with_overrides(resolved, {"white_advantage": NONE})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
         self.counts = 0, 0, 0
         self._near: Fit | None = None

@@ -25,6 +25,7 @@ from ttt_cli.inference.draws import logistic_margin
 from ttt_cli.inference.gaussian import in_year
 from ttt_cli.inference.outcome import by_sides
 from ttt_cli.inference.params import Params
+from ttt_cli.inference.solver import rough_enough
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.systems import registry
@@ -32,7 +33,6 @@ from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import GAME_COLUMNS, Timeline, build_timeline
 
-LOOSER: Final = 50.0  # times the solver's tolerance: a finer one does not pay for predictions
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
 GROWTH: Final = 1.25  # of the games seen, after which White's advantage is re-estimated
 ANY_SHARE: Final = 1.0 / 3.0  # of draws, where it does not matter
@@ -170,11 +170,7 @@ class Forecaster:
 
     def __post_init__(self) -> None:
         self._traits = self.model.TRAITS
-        loose = {
-            "tol": LOOSER * self.solver.tol,
-            "posterior": "factorised",
-        }  # predictions hardly change by it
-        self._loose = self.solver.model_copy(update=loose)
+        self._loose = rough_enough(self.solver).model_copy(update={"posterior": "factorised"})
 
     def predict(self, step: int, stop: int) -> Array:
         """Probabilities (games, 3) of the games of the periods from `step` to before `stop`."""
