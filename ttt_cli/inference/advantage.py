@@ -22,9 +22,9 @@ def at_best_advantage(
 
     Without `colours`, that is when nobody knows them, there is nothing to estimate and the advantage is 0.
     `fit_at(advantage, warm, solver, **given)` fits with that advantage in points, starting from the fit `warm`, by what
-    else is `given` (`ttt_cli.inference.solver.Given`). The maximum is bracketed by steps that grow without bounds, from the advantage of `start` on, and found to `PRECISION` by
-    parabolas, for the evidence is nearly one. Where the games say nothing of it, it is the best that was tried. On the
-    way fits are as rough as the evidence allows.
+    else is `given` (`ttt_cli.inference.solver.Given`). The maximum is bracketed by steps that grow without bounds, from
+    the advantage of `start` on, and found to `PRECISION` by parabolas, for the evidence is nearly one. Where the games
+    say nothing of it, it is the best that was tried. On the way fits are as rough as the evidence allows.
     """
     if params.white_advantage != "estimate":
         return fit_at(params.white_advantage, start, solver)
