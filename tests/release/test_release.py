@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -64,6 +67,23 @@ def test_the_source_distribution_holds_what_git_knows(printed: tuple[str, Path])
     assert {name for name in held - MADE if not name.startswith("ttt_ratings.egg-info/")} == set(
         known.stdout.splitlines()
     )
+
+
+def test_the_index_shows_a_readme_whose_links_lead_somewhere(printed: tuple[str, Path]) -> None:
+    """Links into the repository lead nowhere on the page of a package."""
+    (file,) = printed[1].glob("*.whl")
+    with zipfile.ZipFile(file) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = message_from_bytes(archive.read(name))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    at = f"{project['urls']['Source']}/{{}}/v{project['version']}/"
+    readme, shown = (ROOT / "README.md").read_text(encoding="utf-8"), str(metadata.get_payload())
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert re.findall(r"\]\((?!https?:|#)[^)]*\)", readme)
+    assert not re.findall(r"\]\((?!https?:|#)[^)]*\)", shown)
+    assert f"({at.format('blob')}docs/cli.md)" in shown
+    assert f"({at.format('raw')}docs/images/player.svg)" in shown
+    assert shown.replace(at.format("blob"), "").replace(at.format("raw"), "").strip() == readme.strip()
 
 
 def test_the_wheel_holds_configs_assets_and_the_mark_of_types(printed: tuple[str, Path]) -> None:
