@@ -6,12 +6,12 @@ import numpy as np
 
 from tests.support.builders import make_games
 from ttt_cli.inference.draws import resolve_margin
-from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.ep.apart.cutting import Cutter, Play
+from ttt_cli.inference.ep.apart.cutting import Cutter
+from ttt_cli.inference.ep.apart.fit import moving_margins
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SlicedInference
 from ttt_cli.inference.ep.warm_start import believed
-from ttt_cli.systems import ttt_d
+from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 
@@ -44,8 +44,7 @@ def asked_of(timeline, params):
     if isinstance(params, ttt_d.Params):
         resolved = params.resolved()
         return ttt_d._priors(timeline, resolved), ttt_d._play(resolved, params.white_advantage)
-    margin = resolve_margin(params, timeline)
-    play = Play(2.0 * params.beta**2, margin, params.white_advantage, normal_unit(params.beta, margin))
+    play = ttt._play(params, resolve_margin(params, timeline), params.white_advantage)
     return {"skill": params.skill_prior(timeline)}, play
 
 
@@ -56,4 +55,5 @@ def sliced(timeline, params, cuts, start=None):
     guess = start and np.stack([believed(start, name, prior, first) for name, prior in priors.items()])
     cutter = Cutter(timeline, np.array(cuts), [*priors.values()], colours=play.advantage != 0.0, guess=guess)
     holder = Serial([HeldSlice(piece, play) for piece in cutter])
-    return SlicedInference(holder, cutter.borders, cutter.widest)
+    moving = moving_margins(timeline, play, start)
+    return SlicedInference(holder, cutter.borders, cutter.widest, moving, play.noise)

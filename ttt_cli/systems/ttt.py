@@ -53,8 +53,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
         if place:
-            play = Play(2.0 * params.beta**2, margin, advantage, normal_unit(params.beta, margin))
-            priors = {"skill": params.skill_prior(timeline)}
+            priors, play = {"skill": params.skill_prior(timeline)}, _play(params, margin, advantage)
             found = fit_apart(timeline, priors, play, place, solver, given, warm)
         else:
             inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
@@ -68,6 +67,13 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
         )
 
     return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+
+
+def _play(params: Params, margin: float, advantage: float) -> Play:
+    return Play(
+        2.0 * params.beta**2, margin, advantage, normal_unit(params.beta, margin),
+        drift=params.draw_margin_drift, strength=params.draw_margin_strength,
+    )  # fmt: skip
 
 
 _refit = fit

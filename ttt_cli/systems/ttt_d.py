@@ -165,7 +165,10 @@ def _priors(timeline: Timeline, params: Params) -> dict[str, Prior]:
 
 
 def _play(params: Params, advantage: float) -> Play:
-    return Play(2.0 * params.beta**2, _margin(params)[0], advantage, _elo_unit(params), own_margins=True)
+    return Play(
+        2.0 * params.beta**2, _margin(params)[0], advantage, _elo_unit(params), own_margins=True,
+        drift=params.draw_margin_drift, strength=params.draw_margin_strength,
+    )  # fmt: skip
 
 
 def _without_games(

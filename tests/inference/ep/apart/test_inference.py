@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,11 @@ from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 CAREER = {"growth": 310.0, "early": 2.8, "decline": 11.0}
+MOVING = [
+    {"draw_margin_drift": 0.3},
+    {"draw_margin_strength": -0.4},
+    {"draw_margin_drift": 0.2, "draw_margin_strength": 0.3, **CAREER},
+]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -36,6 +43,10 @@ def agree(timeline, params, cuts, solver=EXACT):
     assert predicted == pytest.approx(whole.leave_one_out, abs=1e-9)
     if model is ttt:  # that of TTT-D is relative to what is known without games
         assert evidence == pytest.approx(whole.log_evidence, abs=1e-9)
+    if whole.draws:
+        curve = apart.draws(params.prior_mean)
+        for column in ("margin", "sd", "level"):
+            assert getattr(curve, column) == pytest.approx(getattr(whole.draws, column), abs=1e-6)
     return whole, apart
 
 
@@ -44,7 +55,7 @@ def agree(timeline, params, cuts, solver=EXACT):
     seeds,
     st.sets(st.integers(1, 13)),
     st.sampled_from([0.0, 60.0]),
-    st.sampled_from([{}, CAREER, {"white_advantage": 30.0}]),
+    st.sampled_from([{}, CAREER, {"white_advantage": 30.0}, *MOVING]),
     st.sampled_from([ttt, ttt_d]),
 )
 def test_slices_come_to_what_the_whole_comes_to(seed, inner, tau, others, model):
@@ -59,6 +70,19 @@ def test_slices_come_to_what_the_whole_comes_to(seed, inner, tau, others, model)
 def test_every_period_may_be_a_slice(rows):
     timeline = build_timeline(make_games(rows))
     agree(timeline, ttt.Params(beta=300, white_advantage=20), range(len(timeline.periods) + 1))
+
+
+@pytest.mark.parametrize("model", [ttt, ttt_d])
+def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
+    rng = np.random.default_rng(4)
+    pairs = [rng.choice(6, 2, replace=False) for _ in range(120)]
+    games = make_games([(1900, f"p{i}", f"p{j}", int(rng.integers(3))) for i, j in pairs])
+    first, end = (np.datetime64(day).astype(int) for day in ("1900-01-01", "1904-01-01"))
+    dates = np.sort(rng.integers(first, end, len(pairs))).astype(np.int32)
+    timeline = build_timeline(replace(games, date=dates), "month")
+    months = len(timeline.periods)
+    whole, _ = agree(timeline, model.Params(beta=300, **MOVING[2]), [0, 5, 17, 20, months])
+    assert len(whole.draws.year) == 4
 
 
 def test_plain_sweeps_come_to_the_same():

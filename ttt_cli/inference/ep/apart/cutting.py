@@ -11,6 +11,7 @@ from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.inference.ep.apart.borders import Borders
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.prior import Prior
+from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains, Games
 from ttt_cli.timeline import GAME_COLUMNS, Timeline
 
@@ -21,7 +22,7 @@ Number = TypeVar("Number", bound=np.generic)
 class Play:
     """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point.
 
-    With `own_margins` players have draw margins, counted from `margin`.
+    With `own_margins` players have draw margins, counted from `margin`. `drift` and `strength`: how margins move.
     """
 
     noise: float
@@ -29,6 +30,8 @@ class Play:
     advantage: float
     unit: float
     own_margins: bool = False
+    drift: float = 0.0
+    strength: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Piece:
     | name | shape | unit | |
     |---|---|---|---|
     | number | | | of the slice, in the order of time |
+    | year | (periods,) | | the place of each period's calendar year among all `years` of the timeline |
     | games, handicap | | | as `MergedGames` has them |
     | node_start | (periods + 1,) | | where the nodes of each period begin |
     | previous, following | (variables,) | | neighbours in the player's chain, -1 at its ends |
@@ -52,6 +56,8 @@ class Piece:
     """
 
     number: int
+    year: Ids
+    years: int
     games: Games
     handicap: Array
     node_start: Places
@@ -94,6 +100,7 @@ class Cutter:
             self._widest[quantity] = _before_games(timeline, self._variance[quantity])
             room.let_go()
         self.widest = float(np.sqrt(self._widest.max(initial=0.0)))
+        _, self._year = calendar(timeline)
         self._found: list[tuple[Ids, Array, Array]] = []
 
     def __len__(self) -> int:
@@ -161,6 +168,8 @@ class Cutter:
         merged = merge_games(_between(timeline, begin, end), colours=self._colours)
         piece = Piece(
             number,
+            self._year[begin:end],
+            int(self._year.max(initial=-1)) + 1,
             merged.games._replace(
                 first=merged.games.first + np.int32(1), second=merged.games.second + np.int32(1)
             ),

@@ -1,7 +1,8 @@
 """A fit over slices of time, from the timeline to what a `Fit` has."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from ttt_cli.inference.ep.apart.cutting import Cutter, Play
 from ttt_cli.inference.ep.apart.inference import Holder, SlicedInference
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
+from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
@@ -37,17 +39,22 @@ class Place(Protocol):
 
 def refuse_unfit(params: Params, solver: SolverConfig) -> None:
     """Raises ConfigError for what needs the whole timeline at once."""
-    for key, why in (
-        ("draw_margin_drift", "draw margins that move"),
-        ("draw_margin_strength", "draw margins that move"),
-        ("prior_mean_drift", "a mean of newcomers that moves"),
-    ):
-        if getattr(params, key, 0.0):
-            raise ConfigError(f"{why} ({key}) are not fitted over a cluster yet", hint=f"model.{key}=0")
+    if getattr(params, "prior_mean_drift", 0.0):
+        raise ConfigError(
+            "a mean of newcomers that moves (prior_mean_drift) is not fitted over a cluster yet",
+            hint="model.prior_mean_drift=0; without a cluster and --memory it is",
+        )
     if solver.posterior == "joint":
         raise ConfigError(
-            "the joint posterior is not fitted over a cluster yet", hint="solver.posterior=factorised"
+            "the joint posterior is not fitted over a cluster yet",
+            hint="solver.posterior=factorised; without a cluster and --memory it is",
         )
+
+
+def moving_margins(timeline: Timeline, play: Play, start: Fit | None) -> Callable[..., MovingMargins]:
+    """Makes the margins that move as `play` says, of what holds the games."""
+    moves = play.margin, play.drift, play.strength
+    return partial(MovingMargins, timeline, None, *moves, newcomers=play.own_margins, start=start)
 
 
 def fit_apart(
@@ -75,7 +82,8 @@ def fit_apart(
     cuts = kept.cuts(cuts) if kept else cuts
     pieces = Cutter(timeline, cuts, quantities, colours=play.advantage != 0.0, guess=guess)
     with place.hold(pieces, play, kept.folder if kept else None) as holder:
-        inference = SlicedInference(holder, pieces.borders, pieces.widest)
+        moving = moving_margins(timeline, play, start)
+        inference = SlicedInference(holder, pieces.borders, pieces.widest, moving, play.noise)
         crossed = inference.traffic
         status, trace = iterate(
             inference.sweep,
@@ -88,6 +96,7 @@ def fit_apart(
         crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
         evidence = inference.log_evidence()
         beliefs = inference.beliefs(timeline.room)
+        draws = inference.draws(next(iter(quantities)).origin)
     if kept and status.converged:
         kept.clear()
     note = f"the posterior is factorised, from {len(pieces)} slices of time {place.name}: {crossed:,} bytes a sweep"
@@ -96,4 +105,5 @@ def fit_apart(
         name: prior.history(*of)
         for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
     }
-    return Found("factorised", chains, *evidence, status, trace, {}, (note,))
+    state, notes = inference.moving.state, (*inference.moving.notes, note)
+    return Found("factorised", chains, *evidence, status, trace, state, notes, draws=draws)

@@ -16,17 +16,14 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
 from ttt_cli.inference.ep.apart.cutting import Piece, Play
+from ttt_cli.inference.ep.apart.margins import SlicePosterior
 from ttt_cli.inference.ep.inference import REPEATS
 from ttt_cli.inference.ep.merged import points_given
 from ttt_cli.inference.solver import Pace, largest
+from ttt_cli.inference.year_margins import YearMargins, in_memory, newcomers_of
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites, Way
 
 Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros, by its name
-
-
-def in_memory(name: str, shape: tuple[int, ...], dtype: type) -> NDArray[Any]:  # noqa: ARG001
-    """Room in this process."""
-    return np.zeros(shape, dtype)
 
 
 class HeldSlice:
@@ -89,6 +86,15 @@ class HeldSlice:
         self._messages = Messages(
             *(room(name, (variables, 2), np.float64) for name in ("forward", "backward", "marginal"))
         )
+        self._follow = SlicePosterior(
+            self._kernels, self._games, self._rule, self._chains, self._messages, self.sites, self._ranges
+        )
+        begin, end = self._ranges[-1]
+        first, year = newcomers_of(piece.previous[begin:end], piece.node_start, piece.year)
+        self._margins = YearMargins(
+            self._games, margin, play.margin, play.strength, piece.year, piece.years,
+            (begin + first, year) if own else None, room,
+        )  # fmt: skip
         self._means = vector("means")
         self._residual, self._correction = vector("residual"), vector("correction")
         self._scale, self._gain, self._gain_away = vector("scale"), vector("gain"), vector("gain away")
@@ -102,6 +108,11 @@ class HeldSlice:
         if piece.guess is not None and not known:
             self._messages.marginal[:] = piece.guess
             self._guess()
+
+    def margins(self, name: str, *arguments: Any) -> Any:
+        """What `YearMargins` of the games do."""
+        known = {"apply": (self._chains,), **dict.fromkeys(("strengths", "widen", "scores"), (self._follow,))}
+        return getattr(self._margins, name)(*known.get(name, ()), *arguments)
 
     def _guess(self) -> None:
         """Give every game the sites that it would have if its players were as is believed (`Inference`)."""

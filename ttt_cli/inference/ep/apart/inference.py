@@ -16,10 +16,13 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
+from ttt_cli.fitted import DrawCurve
 from ttt_cli.inference.ep.apart.borders import Borders, Coupling
-from ttt_cli.inference.ep.inference import ROUNDING
+from ttt_cli.inference.ep.apart.margins import SlicedMargins
+from ttt_cli.inference.ep.inference import EARLY, ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
 from ttt_cli.inference.ep.slices import DECAY, SMALL
+from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.room import MEMORY, Room
 
@@ -52,19 +55,34 @@ class Holder(Protocol):
 class SlicedInference:
     """Sweeps over slices; what they hold stays there. `widest` as in `JointSolver`.
 
+    `moving` makes `MovingMargins` of what has the games, `noise` is that of a difference.
     `traffic` is how many bytes of arrays have crossed, `steps` how many steps conjugate gradients have gone.
     """
 
-    def __init__(self, holder: Holder, borders: Borders, widest: float) -> None:
+    chains = None  # they lie in slices
+
+    def __init__(
+        self,
+        holder: Holder,
+        borders: Borders,
+        widest: float,
+        moving: Callable[..., MovingMargins],
+        noise: float,
+    ) -> None:
         self._holder, self._borders, self._widest = holder, borders, widest
         self._last = self._decay = 0.0
-        self.traffic = self.steps = 0
+        self.traffic = self.steps = self._sweeps = 0
+        self.moving = moving(held=SlicedMargins(partial(self._all, "margins")))
+        self._survive(partial(self.moving.begin, None, noise))
         self.warm = self._survive(self._begun)
 
     def _begun(self) -> bool:
-        """Smooth the sites as they are; whether there were any."""
+        """Smooth the sites as they are, with the margins as they are; whether there were any."""
+        self.moving.apply(None)
         warm, maps = self._all("begin")
         self._each("smooth", self._smoothed(maps))
+        if any(warm):
+            self.moving.follow_strength(self)
         return any(warm)
 
     def _survive(self, task: Callable[[], Result]) -> Result:
@@ -99,18 +117,31 @@ class SlicedInference:
 
     def _sweep(self, pace: Pace) -> Sweep:
         said = np.concatenate(self._all("half", pace))
+        if self._sweeps < EARLY and not self.moving.of_newcomers:
+            self.moving.update(self)
+        self._sweeps += 1
         skipped, maps = self._each("other_half", self._borders.exchanged(said), pace)
         moves, maps, most, sums = self._each("linearise", self._smoothed(maps))
         left, maps = self._joint_means(
             Coupling(self._borders, np.concatenate(maps)), self._least(most, sums), pace is not Pace.PLAIN
         )
+        maps, follows = self._followed(maps)
         limits = SMALL * self._last, self._decay
         ends = self._each("end", self._smoothed(maps), *limits) if maps else self._all("end", None, *limits)
-        moved, ahead = map(max, ends)
+        moved, ahead = (max(*of, further) for of, further in zip(ends, follows, strict=True))
         self._decay = 0.0 if self._last == 0.0 else DECAY
         self._last = moved
         change = max(*moves, moved)
         return Sweep(change if change > ROUNDING * self._widest else 0.0, left, sum(skipped), ahead)
+
+    def _followed(self, maps: Sequence[Array] | None) -> tuple[Sequence[Array] | None, tuple[float, float]]:
+        """Have margins follow; what sites make of messages if that is not told yet, and the moves of margins."""
+        if self.moving.still:
+            return maps, (0.0, 0.0)
+        if maps:
+            self._each("smooth", self._smoothed(maps))
+        follows = self.moving.update(self)
+        return self._all("begin")[1] if self.moving.of_newcomers else None, follows
 
     def _least(self, most: Sequence[float], sums: Sequence[Array]) -> float:
         """No eigenvalue of M^-1 A is below this (`JointSolver`)."""
@@ -139,7 +170,11 @@ class SlicedInference:
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
         total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence")))
-        return total, predicted
+        return total + self._survive(partial(self.moving.log_evidence, self)), predicted
+
+    def draws(self, origin: float) -> DrawCurve | None:
+        """What is believed of draw margins that move; `origin` is that of skills."""
+        return self._survive(partial(self.moving.curve, self, origin))
 
     def beliefs(self, room: Room = MEMORY) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
