@@ -49,6 +49,14 @@ def pytest_configure(config: pytest.Config) -> None:
         warm(every_kernel(), SILENT, jobs=workers)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes minutes runs only where it is asked for."""
+    if "large" not in config.getoption("markexpr", ""):
+        large = [item for item in items if item.get_closest_marker("large")]
+        config.hook.pytest_deselected(items=large)
+        items[:] = [item for item in items if item not in large]
+
+
 def pytest_collection_finish() -> None:
     """Before the first test: what is loaded stays, and need not be looked at for garbage again and again."""
     if "ttt_cli.kernels.compile" in sys.modules:

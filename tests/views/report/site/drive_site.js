@@ -7,9 +7,10 @@ const offered = async (id, text) => { set($(id), text); await soon(); return [..
 const told = {};
 (async () => {
   await soon();
-  told.found = await offered("find", "pualsen");
+  told.found = await offered("find", new URLSearchParams(location.search).get("find"));
   told.event = await offered("find", "1861 lon");
   told.nobody = await offered("find", "qqqq");
+  told.ordered = [...document.querySelectorAll("th[aria-sort]")].map((head) => `${head.closest("table").id}.${head.cellIndex}.${head.getAttribute("aria-sort")}`);
   if ($("opponents-table")) {
     const head = $("games-table").tHead.rows[0].cells;
     head[3].querySelector("button").click();

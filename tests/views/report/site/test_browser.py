@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -49,11 +51,11 @@ def driven(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return with_scripts(place)
 
 
-def with_scripts(place: Path) -> Path:
-    """A site with scripts that use its pages."""
+def with_scripts(place: Path, pages: Iterable[str] | None = None) -> Path:
+    """A site with scripts that use its pages, or these of them."""
     (place / "watch.js").write_text(WATCH, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("drive_site.js"), place)
-    for page in place.rglob("*.html"):
+    for page in place.rglob("*.html") if pages is None else map(place.joinpath, set(pages)):
         up = "../" if page.parent != place else ""
         text = page.read_text(encoding="utf-8").replace(
             "<title>", f"<script src={up}watch.js></script><title>", 1
@@ -62,12 +64,13 @@ def with_scripts(place: Path) -> Path:
     return place
 
 
-def told(driven: Path, page: str, folder: Path) -> dict[str, Any]:
+def told(driven: Path, page: str, folder: Path, find: str = "pualsen") -> dict[str, Any]:
     path, _, state = page.partition("#")
-    dom = shown(f"{(driven / path).as_uri()}{f'#{state}' if state else ''}", folder)
+    dom = shown(f"{(driven / path).as_uri()}?find={quote(find)}{f'#{state}' if state else ''}", folder)
     text = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
     assert text, dom[-2000:]
     found: dict[str, Any] = json.loads(unescape(text))
+    found["links"] = [re.sub(r"\?find=[^#]*", "", link) for link in found["links"]]
     return found
 
 
@@ -225,7 +228,8 @@ def test_one_of_several_on_a_page_is_shown_alone(tmp_path: Path, monkeypatch: py
     assert any(link.endswith(f"{page}#morphy-paul") for link in compared["links"])
 
 
-def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path) -> None:
+def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "OWN", 6)
     told_ = [
         (str(1850 + year), white, black, result, NAMES[at], NAMES[-1 - at], NAMES[at])
         for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))
@@ -242,9 +246,15 @@ def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path) -> None:
         *("index.html", "players.html", "events.html", "years.html", "compare.html", "years/1851.html"),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("players/*"))),
         *(path.relative_to(place).as_posix() for path in sorted(place.glob("events/*"))[:4]),
+        "events/few_1.html",
     ]
-    slugs = ",".join(path.stem for path in sorted((place / "players").iterdir())[:4])
-    for page in [*pages, f"compare.html#p={slugs}"]:
+    slugs = [path.stem for path in sorted(place.glob("players/*~*"))[:4]]
+    parts = re.findall("<section id=([^>]+)", (place / "players" / "few_1.html").read_text(encoding="utf-8"))
+    further = [
+        f"compare.html#p={','.join([*slugs, *parts])}",
+        *(f"players/few_1.html#{part}" for part in parts),
+    ]
+    for page in [*pages, *further]:
         dom = shown(f"{place.as_uri()}/{page}", tmp_path)
         assert "data-obeyed" not in dom[: dom.index("<head")]
         rendered = dom[dom.index("<body") :].replace("&lt;", "")
