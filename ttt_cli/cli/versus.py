@@ -21,7 +21,7 @@ def command(
 
     `ttt versus morphy fischer --at 1859 --at-b 1972`. Without periods: the last that both have, else the peak of
     each. Probabilities are A's; stronger is the probability of the higher skill; colours are drawn by lot unless a
-    key says white or black.
+    key says white, black or neutral.
     """
     from ttt_cli.views.players.versus import versus_view
 

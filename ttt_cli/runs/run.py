@@ -154,6 +154,11 @@ class Run(AskedRun):
             self.query(f"SELECT count(*) FROM {DATABASE}.main.texts")[1][0][0]
         )
 
+    @property
+    def has_neutral(self) -> bool:
+        """Whether any game was on neutral ground."""
+        return bool(self.query("SELECT count(*) FROM neutral_games")[1][0][0])
+
     @cached_property
     def joint(self) -> JointSkills:
         """The joint Gaussian of the run's skills, in points. Raises RunError where it holds none."""

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.builders import make_games
 from ttt_cli.games.players import look_alikes
+from ttt_cli.games.players.suspects import find_suspects
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reports import FileReport, ReadReport
@@ -86,3 +87,10 @@ def test_doubts_about_people_are_of_chess_alone(tmp_path: Path) -> None:
         found[header[5:10]] = list(warning_lines(read_games([tmp_path / "a.csv"])))
     assert found["home_"] == []
     assert [line.split(" of ")[0].split(" with ")[0] for line in found["white"]] == ["4 rows", "2 names"]
+
+
+def test_a_country_is_not_another_one_whose_name_ends_alike(tmp_path: Path) -> None:
+    rows = "".join(f"198{k},South Yemen,Oman {k},1-0\n198{k},Yemen,Oman {k},0-1\n" for k in range(5))
+    for header, found in (("white,black", 1), ("home_team,away_team", 0)):
+        (tmp_path / "a.csv").write_text(f"date,{header},result\n{rows}")
+        assert len(find_suspects(read_games([tmp_path / "a.csv"])).pairs) == found

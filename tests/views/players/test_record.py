@@ -11,6 +11,7 @@ from ttt_cli.timeline import build_timeline
 from ttt_cli.views.players.player import player_chart, player_games, player_view
 from ttt_cli.views.players.probability import Outcome, outcomes
 from ttt_cli.views.players.record import Played, best_period, games_of, record_rows, tally, upset_rows
+from ttt_cli.views.players.versus import versus_view
 
 MORPHY = "Morphy, Paul"
 
@@ -61,6 +62,16 @@ def test_expectations_know_odds_and_neutral_ground() -> None:
     run = memory_run(games, timeline, fit, resolved.config)
     found = games_of(run, "a")
     one, params, unit = found[0], run.meta.params, run.meta.elo_unit
+    rows = record_rows("a", found).rows
+    assert [(row[2], row[3], row[8]) for row in rows] == [
+        ("both", 3, pytest.approx(sum(g.chance.expected for g in found) / 3)),
+        ("white", 2, pytest.approx(sum(g.chance.expected for g in found[:2]) / 2)),
+        ("neutral", 1, found[2].chance.expected),
+    ]
+    report = versus_view(run, "a", "b").report
+    (values,) = report.rows
+    facts = dict(zip(report.columns, values, strict=True))
+    assert facts["win_white"] > facts["win_neutral"] > facts["win_black"]
     level = {**params, "white_advantage": 0.0}
     ahead = {**one.own, "mean": one.own["mean"] + 200.0 * unit}
     assert sorted((g.result, g.chance.expected) for g in found) == [

@@ -86,12 +86,16 @@ class _Claims(NamedTuple):
 
 
 def _claims(games: Games, found: LookAlikes) -> _Claims:
-    """The pairs of names that did not meet, within a lifetime; the name that is shown for both, and the other."""
+    """The pairs of names that did not meet, within a lifetime; the name that is shown for both, and the other.
+
+    Of other sports than chess surnames alone and slips of spelling count for nothing: Yemen is not South Yemen.
+    """
     careers, players = careers_of(games), len(games.players)
     longest, letters = np.zeros((2, players), np.int64)
     for number, parts in found.parts.items():
         longest[number], letters[number] = longest_given(parts), sum(map(len, parts.given))
-    pairs = np.array([pair[:2] for pair in found.pairs], np.int64).reshape(-1, 2)
+    alike = [pair for pair in found.pairs if games.report.chess or pair[2] == INITIALS]
+    pairs = np.array([pair[:2] for pair in alike], np.int64).reshape(-1, 2)
     span = careers.last[pairs].max(axis=1, initial=-9999) - careers.first[pairs].min(axis=1, initial=9999)
     kept = np.flatnonzero(~have_met(games, pairs) & (span <= _SAME_PERSON))
     one, other = pairs[kept].T
@@ -100,7 +104,7 @@ def _claims(games: Games, found: LookAlikes) -> _Claims:
     more = careers.games[one] - careers.games[other]
     swap = np.where(fuller, fuller, np.where(more, more, other - one)) < 0
     main, synonym = np.where(swap, other, one), np.where(swap, one, other)
-    kinds = [found.pairs[row][2] for row in kept.tolist()]
+    kinds = [alike[row][2] for row in kept.tolist()]
     return _Claims(main.tolist(), synonym.tolist(), kinds, _gaps(careers, main, synonym))
 
 

@@ -48,6 +48,7 @@ class Played:
     own: dict[str, Any]
     their: dict[str, Any]
     chance: Outcome
+    neutral: bool = False
 
 
 def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]:
@@ -66,7 +67,7 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
         params = params_in(run, period) | ({"white_advantage": 0.0} if neutral else {})
         chances += outcomes(run.meta.model, params, *sides)
     return [
-        Played(*(*row[:10], chance if row[2] else chance.turned()))
+        Played(*(*row[:10], chance if row[2] else chance.turned(), row[-1]))
         for row, chance in zip(rows, chances, strict=True)
     ]
 
@@ -122,14 +123,15 @@ def record_rows(
     """One row per period for both colours, or what the `sides` are called, and one for each that was played.
 
     Columns `player,period,colour,games,wins,draws,losses,score,expected,opponents_mean`; `score` and `expected` are
-    per game, `colour` is both, white or black.
+    per game, `colour` is both, white or black, or neutral where nobody has the advantage.
     """
     rows = []
     for period, played in by_period(games).items():
         shares = {
             "both": played,
-            sides[0]: [g for g in played if g.is_white],
-            sides[1]: [g for g in played if not g.is_white],
+            sides[0]: [g for g in played if g.is_white and not g.neutral],
+            sides[1]: [g for g in played if not g.is_white and not g.neutral],
+            "neutral": [g for g in played if g.neutral],
         }
         for colour, some in shares.items():
             if some:
@@ -143,12 +145,15 @@ def record_rows(
 def record_table(
     player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
 ) -> Rows:
-    """For the eye: one row per period, with the record as White and as Black, `+wins =draws -losses`."""
-    rows = []
+    """For the eye: one row per period with the records by side and on neutral ground, `+wins =draws -losses`."""
+    rows, neutral = [], any(g.neutral for g in games)
     for period, played in by_period(games).items():
         sums = tally(played)
-        colours = (record_words(tally(g for g in played if g.is_white is side)) for side in (True, False))
-        rows.append((player, period, record_words(sums), *sums.means, *colours))
+        colours = [[g for g in played if g.is_white is side and not g.neutral] for side in (True, False)]
+        colours += [[g for g in played if g.neutral]] if neutral else []
+        rows.append(
+            (player, period, record_words(sums), *sums.means, *map(record_words, map(tally, colours)))
+        )
     columns = (
         "player",
         "period",
@@ -157,6 +162,7 @@ def record_table(
         "expected",
         "opponents_mean",
         *(f"as_{side}" for side in sides),
+        *(("neutral",) if neutral else ()),
     )
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
 

@@ -131,7 +131,10 @@ def _facts(run: Run, own: Strength, their: Strength, sides: tuple[Strength, Stre
     facts |= dict(zip(_PROBABILITIES, (stronger(*sides), *either, either.expected), strict=True))
     as_white, turned = outcomes(model, params, sides, sides[::-1])
     if abs(as_white.expected - turned.turned().expected) > 1e-9:
-        for colour, outcome in (("white", as_white), ("black", turned.turned())):
+        ways = {"white": as_white, "black": turned.turned()}
+        if run.has_neutral:
+            (ways["neutral"],) = outcomes(model, {**params, "white_advantage": 0.0}, sides[:1], sides[1:])
+        for colour, outcome in ways.items():
             values = (*outcome, outcome.expected)
             facts |= {f"{key}_{colour}": value for key, value in zip(_PROBABILITIES[1:], values, strict=True)}
     return facts
