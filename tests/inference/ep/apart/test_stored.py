@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -53,9 +54,9 @@ def test_what_is_held_of_crossing_players_counts(tmp_path, monkeypatch):
     timeline = history(5)
     cuts = np.array([0, 4, 9, len(timeline.periods)])
     inside = np.searchsorted(timeline.node_start[cuts[1:-1]], np.arange(timeline.n_nodes), side="right")
-    later = np.flatnonzero(timeline.previous >= 0)
-    crossing = np.count_nonzero(inside[later] != inside[timeline.previous[later]])
-    assert stored.crossings(timeline, cuts) == crossing > 5
+    played = {(int(player), int(piece)) for player, piece in zip(timeline.node_player, inside, strict=True)}
+    often = Counter(player for player, _ in played)
+    assert stored.segments(timeline, cuts) == sum(count for count in often.values() if count > 1) > 5
     assert len(Storage(tmp_path, TAKEN + 20_000, 1).cuts(timeline)) > 1
     monkeypatch.setattr(stored, "SEGMENT", 20_000)
     with pytest.raises(ConfigError, match="are too little"):

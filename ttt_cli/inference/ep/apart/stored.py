@@ -81,7 +81,7 @@ class Storage:
         count = max(self._threads, 1)
         while count <= max(len(timeline.periods), self._threads):
             cuts = period_cuts(timeline.game_start, count)
-            crossing = SEGMENT * self._quantities * 2 * crossings(timeline, cuts)
+            crossing = SEGMENT * self._quantities * segments(timeline, cuts)
             if crossing + self._threads * whole / count <= room:
                 return cuts
             count += -(-count // 4)
@@ -132,16 +132,17 @@ class _StoredSlice:
             self._room.let_go()
 
 
-def crossings(timeline: Timeline, cuts: Places) -> int:
-    """How many nodes have the one before in another slice."""
-    inner = timeline.node_start[cuts[1:-1]]
-    found = 0
+def segments(timeline: Timeline, cuts: Places) -> int:
+    """How many players in slices there are who also play in others."""
+    inner, found = timeline.node_start[cuts[1:-1]], 0
+    crosses = np.zeros(len(timeline.players), np.bool_)
     for part in timeline.room.parts(timeline.n_nodes):
         begin = np.searchsorted(inner, np.arange(part.start, part.stop), side="right")
-        first = np.append(0, inner)[begin]
-        previous = timeline.previous[part]
-        found += int(np.count_nonzero((previous >= 0) & (previous < first)))
-    return found
+        first, previous = np.append(0, inner)[begin], timeline.previous[part]
+        later = np.flatnonzero((previous >= 0) & (previous < first))
+        crosses[timeline.node_player[part][later]] = True
+        found += len(later)
+    return found + int(np.count_nonzero(crosses))
 
 
 def resident() -> int:
