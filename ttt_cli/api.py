@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ttt_cli.config.document import Document
 from ttt_cli.config.load import read_document
-from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.config.schema import DataConfig, SolverConfig, size_of
 from ttt_cli.config.validate import validate
 from ttt_cli.errors import DataError
 from ttt_cli.files import real_place
@@ -202,7 +202,8 @@ def _stored(
 ) -> Run:
     if output is None:
         return memory_run(games, timeline, fitted, resolved.config)
-    write_run(output, games, timeline, fitted, resolved.config)
+    size = resolved.config.solver.run_size
+    write_run(output, games, timeline, fitted, resolved.config, None if size is None else size_of(size))
     return open_run(output)
 
 

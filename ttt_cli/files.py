@@ -42,10 +42,26 @@ def replacing(path: Path) -> Iterator[Path]:
     with workplace(place) as folder:
         temporary = folder / place.name
         yield temporary
-        _keep_access(place, temporary)
-        synchronise(temporary)
-        temporary.replace(place)
+        if temporary.is_file() and not place.is_dir():
+            _keep_access(place, temporary)
+        for inside in (*temporary.glob("*"), temporary):
+            synchronise(inside)
+        _take_place(temporary, place, folder)
         synchronise(place.parent)
+
+
+def _take_place(new: Path, place: Path, folder: Path) -> None:
+    """Put a file or a folder where another may be; that one is left in `folder` if it is not simply replaced."""
+    if not place.exists() or (new.is_file() and place.is_file()):
+        new.replace(place)
+        return
+    old = folder / f"{place.name}.old"
+    place.replace(old)
+    try:
+        new.replace(place)
+    except OSError:
+        old.replace(place)
+        raise
 
 
 @contextmanager

@@ -151,6 +151,11 @@ class SolverConfig(Section):
         description="folder for the files of a fit with memory or cluster, which goes on from there when it was ended; "
         "null: temporary files, and none on a cluster's other machines. A run does not keep it",
     )
+    run_size: Annotated[str, AfterValidator(check_size)] | None = Field(
+        default=None,
+        description="size, as 50GB, from which on a run is written as a folder, its large tables as Parquet; null: it "
+        "is one file. A run does not keep it",
+    )
 
     @model_validator(mode="after")
     def _in_one_place(self) -> Self:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place
+from ttt_cli.runs.folder import database_of, is_folder, quoted
 from ttt_cli.runs.schema import DATABASE
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -
     """Attach a run file to a database in memory. Raises RunError when it is too new, damaged or held by another."""
     import duckdb
 
-    place = str(real_place(path)).replace("'", "''")
+    place = quoted(database_of(real_place(path)))
     mode = "READ_WRITE" if write else "READ_ONLY"
     for delay in (*RETRY_DELAYS, None):
         try:
-            connection.execute(f"ATTACH '{place}' AS {DATABASE} ({mode}, TYPE duckdb)")
+            connection.execute(f"ATTACH {place} AS {DATABASE} ({mode}, TYPE duckdb)")
             return
         except duckdb.Error as error:
             text = str(error)
@@ -82,12 +83,12 @@ def looks_like_database(path: Path) -> bool:
 def check_file(path: Path) -> None:
     """Raise RunError unless a DuckDB database stands there."""
     where = str(path)
-    if path.is_dir():
+    if path.is_dir() and not is_folder(path):
         raise RunError(
             "is a folder, not a run", where=where, hint="name a file NAME.ttt written by `ttt fit`"
         )
     try:
-        is_database = looks_like_database(path)
+        is_database = looks_like_database(database_of(path))
     except FileNotFoundError:
         named = path.with_name(f"{path.name}.ttt")
         hint = f"did you mean {named}?" if named.exists() else "make one with `ttt fit FILE`"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from ttt_cli.errors import RunError
+from ttt_cli.runs.folder import database_of, is_folder
 
 ENDING: Final = ".ttt"  # of the runs that are found unasked
 
@@ -26,7 +27,8 @@ def runs_here() -> list[tuple[Path, float]]:
 
     Raises RunError when there is none.
     """
-    here = [file for file in Path().glob(f"*{ENDING}") if file.is_file() and not file.name.startswith(".")]
+    found = (place for place in Path().glob(f"*{ENDING}") if not place.name.startswith("."))
+    here = [place for place in found if place.is_file() or is_folder(place)]
     if not here:
         raise RunError(
             "there is no run (*.ttt) here",
@@ -38,7 +40,8 @@ def runs_here() -> list[tuple[Path, float]]:
 
 def refuse_foreign(path: Path) -> None:
     """Raise RunError for a run that nobody named and another user put here."""
-    if hasattr(os, "geteuid") and {path.stat().st_uid, path.lstat().st_uid} != {os.geteuid()}:
+    facts = path.stat(), path.lstat(), database_of(path).stat()
+    if hasattr(os, "geteuid") and {fact.st_uid for fact in facts} != {os.geteuid()}:
         raise RunError(
             "belongs to another user and is not opened unasked",
             where=str(path),

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import RunError
 from ttt_cli.runs.schema import DATABASE, LABELS
 
-WHERE: Final = ("cluster", "memory", "scratch")  # keys of the solver that are not for a file to say
+WHERE: Final = (
+    "cluster",
+    "memory",
+    "scratch",
+    "run_size",
+)  # keys of the solver that are not for a file to say
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 5
 DATABASE: Final = "run"  # what a session calls the database of the run that it asks
-HELD: Final = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}'"
+HELD: Final = f"""SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}'
+UNION ALL SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE}' AND NOT internal"""
 RESULTS: Final = ("0-1", "1/2-1/2", "1-0")  # by outcome for White: loss, draw, win
 
 _TABLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -147,21 +148,28 @@ def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
 
 
 def session_views(
-    chains: Sequence[str], period: Period, held: Set[str], *, slope: float = 1.0, shift: float = 0.0
+    chains: Sequence[str],
+    period: Period,
+    held: Set[str],
+    *,
+    slope: float = 1.0,
+    shift: float = 0.0,
+    numbered: bool = False,
 ) -> str:
     """SQL that lets a session find the tables and views of the run attached to it, skills on a scale.
 
-    `held`: the tables of the run.
+    `held`: the tables of the run; `numbered`: whether they have a column `rowid`.
     """
+    hidden = " EXCLUDE (rowid)" if numbered else ""
     plain = "".join(
-        f"CREATE OR REPLACE VIEW {table} AS FROM {DATABASE}.main.{table};"
+        f"CREATE OR REPLACE VIEW {table} AS SELECT *{hidden} FROM {DATABASE}.main.{table};"
         for table in _TABLES
         if table != "players"
     )
     neutral = f"FROM {DATABASE}.main.neutral_games" if _NEUTRAL.keys() <= held else _NOWHERE
     return f"""{plain} CREATE OR REPLACE VIEW neutral_games AS {neutral};
         CREATE OR REPLACE VIEW players AS
-        SELECT * REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
+        SELECT *{hidden} REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})
         FROM {DATABASE}.main.players;
         {_views(chains, period, f"{DATABASE}.main.", slope, shift)}"""
 

@@ -8,13 +8,15 @@ here touch another file, load code or change these settings.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.files import real_place
 from ttt_cli.runs.connection import attach, check_file, check_name
+from ttt_cli.runs.folder import database_of, is_folder, parts_of, put_together, spread_out
 from ttt_cli.runs.schema import DATABASE, HELD, session_views
 from ttt_cli.runs.untrusted import check_catalog, check_numbers
 
@@ -48,10 +50,11 @@ class Session:
     def __init__(self, path: Path, also: tuple[Path, ...] = ()) -> None:
         check_name(path)
         self._path = path
-        self._files = (real_place(path), *map(real_place, also))
+        self._also = tuple(map(real_place, also))
         self._connection: DuckDBPyConnection | None = None
         self._askers = 0
         self._lock = threading.Lock()
+        self._spread = False  # the tables of a folder are there as one run's
         self._seen: Signature = ()
         self._chains: tuple[str, ...] = ()
         self._shown: tuple[float, float] | None = None
@@ -121,7 +124,10 @@ class Session:
             if self._shown != (slope, shift):
                 period: Period = meta.period  # type: ignore[assignment]
                 held = {name for (name,) in cursor.execute(HELD).fetchall()}
-                cursor.execute(session_views(self._chains, period, held, slope=slope, shift=shift))
+                views = session_views(
+                    self._chains, period, held, slope=slope, shift=shift, numbered=self._spread
+                )
+                cursor.execute(views)
                 self._shown = slope, shift
 
     def close(self) -> None:
@@ -141,7 +147,9 @@ class Session:
     @property
     def _live(self) -> DuckDBPyConnection:
         if self._connection is None:
-            self._connection = _closed_off(self._files)
+            place = real_place(self._path)
+            parts = chain.from_iterable(parts_of(place).values()) if is_folder(place) else ()
+            self._connection = _closed_off(place, (database_of(place), *parts, *self._also))
         return self._connection
 
     def _attach(self, *, write: bool = False) -> None:
@@ -152,12 +160,19 @@ class Session:
                 self._chains = _CHAINS.get(seen) or check_catalog(self._live, self._path)
                 self._seen, self._shown = seen, None
                 remember(seen, self._chains)
+            if is_folder(self._path) and not write:
+                self._spread = True
+                spread_out(self._live, real_place(self._path))
         except BaseException:
             self._detach()
             raise
 
     def _detach(self) -> None:
-        self._live.execute(f"DETACH {DATABASE}")
+        if self._spread:
+            put_together(self._live)
+            self._spread = False
+        else:
+            self._live.execute(f"DETACH {DATABASE}")
 
 
 class MemorySession(Session):
@@ -167,12 +182,13 @@ class MemorySession(Session):
         import duckdb
 
         from ttt_cli.runs.storing.fill import fill
+        from ttt_cli.runs.storing.large import Tables
 
         super().__init__(Path())
         self._chains = tuple(fit.chains)
         self._connection = duckdb.connect(":memory:")
         self._connection.execute(f"ATTACH ':memory:' AS {DATABASE}; USE {DATABASE}")
-        fill(self._connection, games, timeline, fit, config)
+        fill(Tables(self._connection), games, timeline, fit, config)
         self._connection.execute("USE memory")
 
     @contextmanager
@@ -187,12 +203,12 @@ class MemorySession(Session):
         pass
 
 
-def _closed_off(files: tuple[Path, ...]) -> DuckDBPyConnection:
+def _closed_off(place: Path, files: Sequence[Path]) -> DuckDBPyConnection:
     """A database in memory whose SQL reaches these files and their logs and nothing else, for good."""
     import duckdb
 
     allowed = [f"{file}{end}" for file in files for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery")]
-    connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": f"{files[0]}.tmp"})
+    connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": f"{place}.tmp"})
     connection.execute("SET allowed_paths = ?", [allowed])
     connection.execute("SET enable_external_access = false; SET lock_configuration = true")
     return connection
@@ -208,6 +224,9 @@ def remember(seen: Signature, chains: tuple[str, ...]) -> None:
 def signature(path: Path) -> Signature:
     """What changes when a file, or its log, is replaced or written to."""
     place = real_place(path)
-    files = [path, place.with_name(f"{place.name}.wal")]
+    database = database_of(place)
+    files = [database_of(path), database.with_name(f"{database.name}.wal")]
+    if is_folder(place):
+        files += chain.from_iterable(parts_of(place).values())
     facts = [file.stat() for file in files if file.exists()]
     return tuple(n for s in facts for n in (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ttt_cli.errors import RunError
 from ttt_cli.quantities import TEXT_COLUMNS, chain_columns
 from ttt_cli.runs.connection import NotARun
-from ttt_cli.runs.schema import DATABASE, LABELS, MAY_LACK, definitions, tables
+from ttt_cli.runs.schema import DATABASE, HELD, LABELS, MAY_LACK, definitions, tables
 from ttt_cli.runs.versions import check_format
 
 if TYPE_CHECKING:
@@ -96,9 +96,8 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]
 def check_numbers(connection: DuckDBPyConnection, path: Path, meta: RunMeta, chains: Sequence[str]) -> None:
     """Raise RunError when numbers or labels of the run attached to a session cannot be true of any run."""
     period: Period = meta.period  # type: ignore[assignment]
-    names = "SELECT table_name FROM duckdb_tables() " + _OF_RUN
-    held = {name for (name,) in connection.execute(names).fetchall()}
-    for table, wanted in _conditions(period, meta.players, chains).items():
+    held = {name for (name,) in connection.execute(HELD).fetchall()}
+    for table, wanted in _conditions(period, meta, chains).items():
         if table not in held:
             continue
         query = f"SELECT {' AND '.join(wanted)} FROM {DATABASE}.main.{table}"
@@ -106,8 +105,9 @@ def check_numbers(connection: DuckDBPyConnection, path: Path, meta: RunMeta, cha
             raise _strange(path, f"its table `{table}` holds what cannot be")
 
 
-def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str, list[str]]:
+def _conditions(period: Period, meta: RunMeta, chains: Sequence[str]) -> dict[str, list[str]]:
     """What is true of the rows of each table, as SQL that aggregates."""
+    players = meta.players
     first, last = RANGES[period]
     periods = f"{DATABASE}.main.periods"
     labels = f"(SELECT period FROM {periods})"
@@ -127,6 +127,7 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             *(_within(name, -LARGEST, LARGEST, known=False) for name in ("peak_mean", "peak_sd")),
         ],
         "spans": [
+            f"count(*) = {meta.nodes}",
             _within("period_number", first, last),
             _within('"until"', first, last, known=False),
             f"coalesce(min(period_number) >= (SELECT min(period_number) FROM {periods}), true)",
@@ -139,6 +140,7 @@ def _conditions(period: Period, players: int, chains: Sequence[str]) -> dict[str
             ),
         ],
         "game_rows": [
+            f"count(*) = {meta.games}",
             _within("period_number", first, last),
             _within("date_days", *RANGES["day"]),
             _within("date_precision", 0, 2),

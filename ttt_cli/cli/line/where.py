@@ -1,4 +1,4 @@
-"""The options that say where to work: --cluster; --memory and --scratch; and --resume, for a command that was ended."""
+"""The options that say where to work: --cluster; --memory, --scratch and --run-size; and --resume, after an end."""
 
 from __future__ import annotations
 
@@ -39,14 +39,19 @@ def cluster_option(command: Command) -> Command:
 
 
 def storage_options(command: Command) -> Command:
-    """The command sees --memory and --scratch as the last of its `overrides`; with --resume, what it saw before."""
+    """The command sees these options as the last of its `overrides`; with --resume, what it saw before."""
 
     @wraps(command)
     def wrapped(
-        *args: Any, memory: str | None, scratch: str | None, resume: str | None, **values: Any
+        *args: Any,
+        memory: str | None,
+        scratch: str | None,
+        run_size: str | None,
+        resume: str | None,
+        **values: Any,
     ) -> Any:
         if resume is not None:
-            if values["files"] or memory or scratch:
+            if values["files"] or memory or scratch or run_size:
                 raise click.UsageError("--resume FOLDER stands alone: everything is as it was asked for")
             folder: Path | None = Path(resume).absolute()
             values |= _asked_for(Path(resume).absolute())
@@ -57,7 +62,7 @@ def storage_options(command: Command) -> Command:
         else:
             from ttt_cli.config.render import flow
 
-            given = {"memory": memory, "scratch": scratch}
+            given = {"memory": memory, "scratch": scratch, "run_size": run_size}
             added = [f"solver.{key}={flow(value)}" for key, value in given.items() if value is not None]
             values["overrides"] = (*values["overrides"], *added)
             folder = None if scratch is None else Path(scratch).absolute()
@@ -69,6 +74,11 @@ def storage_options(command: Command) -> Command:
         return code
 
     for option in (
+        click.option(
+            "--run-size",
+            metavar="SIZE",
+            help="Write a run of at least so much, as 50GB, as a folder with its large tables as Parquet.",
+        ),
         click.option(
             "--resume", metavar="FOLDER", help="Go on with the fit that --scratch FOLDER keeps; alone."
         ),

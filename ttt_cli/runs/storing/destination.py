@@ -9,6 +9,7 @@ from typing import Final
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, workplace
 from ttt_cli.runs.connection import NotARun, looks_like_database
+from ttt_cli.runs.folder import database_of
 from ttt_cli.runs.meta import RunMeta
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session, Signature, signature
@@ -72,7 +73,7 @@ def _standing(place: Path, _: Signature) -> str:
     foreign = RunError(
         "exists and is not a run of ttt", where=str(place), hint="name another file with -o, or remove it"
     )
-    if not looks_like_database(place):
+    if not looks_like_database(database_of(place)):
         raise foreign
     try:
         session = Session(place)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
 from ttt_cli.runs.connection import first_line
+from ttt_cli.runs.folder import database_of, quoted
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session, remember, signature
+from ttt_cli.runs.storing.large import Tables
 from ttt_cli.runs.storing.writing import not_written, report, writing
 
 if TYPE_CHECKING:
@@ -26,8 +28,10 @@ Digest = dict[str, tuple[int, int]]
 
 
 @contextmanager
-def new_database(path: Path) -> Iterator[DuckDBPyConnection]:
-    """An empty database to be filled, named `schema.DATABASE`; when the block ends well it replaces `path`.
+def new_database(path: Path, *, folder: bool = False) -> Iterator[Tables]:
+    """The tables of a new run, in an empty database named `schema.DATABASE`; after the block it replaces `path`.
+
+    With `folder` it is one in a folder, which has the large tables beside it.
 
     It is written out, closed, opened again and compared with what was there before, since DuckDB closes a database that
     it could not write out without a word. Raises RunError, and leaves `path` as it is, when anything goes wrong.
@@ -35,17 +39,22 @@ def new_database(path: Path) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     with _replacing(path) as temporary:
+        if folder:
+            temporary.mkdir()
         limits: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{temporary}.tmp"}
         with closing(duckdb.connect(config=limits)) as connection:
-            name = str(temporary).replace("'", "''")
+            name = quoted(database_of(temporary))
             connection.execute(
-                f"ATTACH '{name}' AS {DATABASE} (STORAGE_VERSION '{STORAGE}'); USE {DATABASE}; BEGIN"
+                f"ATTACH {name} AS {DATABASE} (STORAGE_VERSION '{STORAGE}'); USE {DATABASE}; BEGIN"
             )
-            yield connection
+            tables = Tables(connection, temporary if folder else None)
+            yield tables
             connection.execute("COMMIT")
             written = digest(connection)
             connection.execute(f"CHECKPOINT {DATABASE}")
-        chains = _check(temporary, written)
+        chains = _check(database_of(temporary), written)
+        if folder:
+            _check_large(temporary, tables.rows)
     remember(signature(path), chains)
 
 
@@ -55,8 +64,8 @@ def changed_database(path: Path) -> Iterator[DuckDBPyConnection]:
 
     Raises RunHeld while another process has opened that for writing.
     """
-    place = real_place(path)
-    with _replacing(path) as temporary:
+    place = database_of(real_place(path))
+    with _replacing(place) as temporary:
         standing, session = Session(place), Session(temporary)
         with standing.asked():
             _copy(place, temporary)
@@ -120,6 +129,17 @@ def _check(path: Path, written: Digest) -> tuple[str, ...]:
     if not same:
         raise OSError("what was written is not what is read again")
     return session.chains
+
+
+def _check_large(path: Path, rows: dict[str, int]) -> None:
+    """Raises OSError when tables of a folder have not so many rows."""
+    session = Session(path)
+    with session.asked() as connection:
+        for table, count in rows.items():
+            found = connection.execute(f"SELECT count(*) FROM {DATABASE}.main.{table}").fetchone()
+            if found != (count,):
+                raise OSError(f"what was written of {table} is not what is read again")
+    session.close()
 
 
 def _copy(old: Path, new: Path) -> None:

@@ -16,7 +16,6 @@ from ttt_cli.runs.evidence import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
 from ttt_cli.runs.storing.columns import (
-    Columns,
     Labels,
     WrittenTexts,
     game_columns,
@@ -25,47 +24,47 @@ from ttt_cli.runs.storing.columns import (
     span_columns,
     texts,
 )
+from ttt_cli.runs.storing.large import Tables
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from ttt_cli.config.schema import Config
 
 
-def fill(connection: DuckDBPyConnection, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
+def fill(tables: Tables, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
     """Create and fill all tables of a run in an empty database."""
+    connection = tables.connection
     weight = games.weight if games.weight.strides[0] else games.weight[:1]
     connection.execute(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
     labels, names = Labels(timeline), texts(games.players)
     ids = np.arange(len(games.players), dtype=np.int32)
-    _insert(connection, "names", {"id": ids, "player": names})
-    _insert(connection, "periods", {"period_number": labels.numbers, "period": labels.texts})
-    _insert_report(connection, games.report)
+    tables.insert("names", {"id": ids, "player": names})
+    tables.insert("periods", {"period_number": labels.numbers, "period": labels.texts})
+    _insert_report(tables, games.report)
     written = WrittenTexts(games)
     if written.texts:
-        _insert(connection, "texts", written.texts)
+        tables.insert("texts", written.texts)
     for rows in games.room.parts(len(games)):
-        _insert(connection, "game_rows", game_columns(games, timeline, rows))
+        tables.insert("game_rows", game_columns(games, timeline, rows))
         if written.texts:
-            _insert(connection, "game_texts", written.of_games(rows))
-    _insert(connection, "neutral_games", {"row": np.flatnonzero(games.neutral)})
+            tables.insert("game_texts", written.of_games(rows))
+    tables.insert("neutral_games", {"row": np.flatnonzero(games.neutral)})
     if games.spellings:
         pairs = zip(("player", "spelling"), zip(*games.spellings, strict=True), strict=True)
-        _insert(connection, "spellings", {name: texts(values) for name, values in pairs})
+        tables.insert("spellings", {name: texts(values) for name, values in pairs})
 
     def inserted() -> Iterator[Spans]:
         for part in parts_by_player(timeline, fit):
-            _insert(connection, "spans", span_columns(names, part))
+            tables.insert("spans", span_columns(names, part))
             yield part
 
-    _insert(connection, "players", player_columns(games, inserted(), labels))
+    tables.insert("players", player_columns(games, inserted(), labels))
     if fit.links is not None:
         for table, columns in link_columns(fit.links, by_player(timeline)).items():
-            _insert(connection, table, columns)
+            tables.insert(table, columns)
     for table, curve in (("draws", fit.draws), ("newcomers", fit.newcomers)):
         if curve is not None:
-            _insert(connection, table, vars(curve))
+            tables.insert(table, vars(curve))
     meta = describe(games, timeline, fit, config)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.to_rows())
     connection.execute(INSERT.format(table="evidence"), EvidencePoint.of(fit, config.model.params).to_row())
@@ -102,19 +101,7 @@ def describe(games: Games, timeline: Timeline, fit: Fit, config: Config) -> RunM
     )
 
 
-def _insert(connection: DuckDBPyConnection, table: str, incoming: Columns) -> None:
-    """Fill a table from columns in its order; NaN becomes NULL.
-
-    SQL finds `incoming` by its name; what is registered would be kept to the end of the transaction.
-    """
-    lacking = [
-        name for name, column in incoming.items() if column.dtype == np.float64 and np.isnan(column).any()
-    ]
-    parts = ", ".join(f'if(isnan("{name}"), NULL, "{name}") AS "{name}"' for name in lacking)
-    connection.execute(f"INSERT INTO {table} SELECT *{f' REPLACE ({parts})' if parts else ''} FROM incoming")
-
-
-def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
+def _insert_report(tables: Tables, report: ReadReport) -> None:
     files = list(enumerate(report.files))
     aliases = [] if report.aliases is None else [report.aliases]
     rows: dict[str, list[tuple[Any, ...]]] = {
@@ -129,7 +116,7 @@ def _insert_report(connection: DuckDBPyConnection, report: ReadReport) -> None:
     for table, values in rows.items():
         if values:
             columns = {f"c{i}": _column(list(column)) for i, column in enumerate(zip(*values, strict=True))}
-            _insert(connection, table, columns)
+            tables.insert(table, columns)
 
 
 def _column(values: list[Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ttt_cli.games.table import Games
+from ttt_cli.quantities import TEXT_COLUMNS
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 from ttt_cli.runs.schema import ALIASES, DATABASE, HELD, TEXTS
@@ -20,6 +21,7 @@ SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, 
        file_number AS source_file, line AS source_line
 FROM {DATABASE}.main.game_rows
 """
+_GAME_TEXTS: Final = f"SELECT {', '.join(TEXT_COLUMNS)} FROM {DATABASE}.main.game_texts"
 _INPUTS: Final = f"SELECT path, kind, digest, size, rows, used FROM {DATABASE}.main.inputs ORDER BY rowid"
 _NEUTRAL: Final = f'SELECT "row" FROM {DATABASE}.main.neutral_games'
 _SPELLINGS: Final = f"SELECT player, spelling FROM {DATABASE}.main.spellings ORDER BY rowid"
@@ -62,7 +64,7 @@ def _texts(connection: DuckDBPyConnection) -> dict[str, Any]:
     found: dict[str, Any] = {"spellings": tuple(connection.execute(_SPELLINGS).fetchall())}
     values = [text for (text,) in connection.execute(_WRITTEN).fetchall()]
     if values:
-        columns: dict[str, Any] = connection.execute(f"SELECT * FROM {DATABASE}.main.game_texts").fetchnumpy()
+        columns: dict[str, Any] = connection.execute(_GAME_TEXTS).fetchnumpy()
         found |= {name: Column(np.ma.getdata(codes), values) for name, codes in columns.items()}
     return found
 

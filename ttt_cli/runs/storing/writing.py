@@ -10,6 +10,7 @@ from ttt_cli.errors import RunError
 from ttt_cli.files import is_protected, real_place
 from ttt_cli.locks import locked
 from ttt_cli.runs.connection import check_name
+from ttt_cli.runs.folder import database_of, is_folder
 
 
 class _Here(threading.local):
@@ -78,6 +79,8 @@ def check_place(place: Path) -> None:
     where = str(place)
     if real_place(place).is_symlink():
         raise RunError("is a link that leads to itself", where=where)
+    if is_folder(place):
+        place = database_of(place)
     if place.is_dir():
         raise RunError("is a folder", where=where, hint="name a file to write the run to, NAME.ttt")
     if place.exists() and not place.is_file():

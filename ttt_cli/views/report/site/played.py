@@ -160,5 +160,5 @@ def _texts(run: Run, games: int) -> dict[str, Any]:
     written = [text for (text,) in run.query(f"SELECT text FROM {DATABASE}.main.texts ORDER BY id")[1]]
     known = np.array([text.strip().casefold() not in _UNKNOWN for text in written])
     number = np.where(known, np.arange(1, len(written) + 1), 0)
-    columns = run.arrays(f"SELECT * FROM {DATABASE}.main.game_texts")
+    columns = run.arrays(f"SELECT {', '.join(TEXT_COLUMNS)} FROM {DATABASE}.main.game_texts")
     return {name: number[codes] for name, codes in columns.items()} | {"texts": ["", *written]}
