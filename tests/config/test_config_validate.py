@@ -89,7 +89,7 @@ def test_an_unknown_key_suggests_the_nearest() -> None:
     assert (
         far.hint
         == "keys are solver.tol, solver.max_sweeps, solver.threads, solver.posterior, solver.accelerate, "
-        "solver.cluster, solver.memory, solver.scratch"
+        "solver.cluster, solver.memory, solver.scratch, solver.run_size"
     )
 
 
@@ -119,7 +119,8 @@ def test_a_section_must_be_a_map() -> None:
     error = failure(SolverConfig, "solver: [tol]\n", "solver")
     assert (error.message, error.where) == ("solver must be a map of keys, not [tol]", "run.yaml:1")
     assert (
-        error.hint == "its keys are tol, max_sweeps, threads, posterior, accelerate, cluster, memory, scratch"
+        error.hint
+        == "its keys are tol, max_sweeps, threads, posterior, accelerate, cluster, memory, scratch, run_size"
     )
 
 
