@@ -1,8 +1,9 @@
 """Work on a Dask cluster of this machine: how long it takes beside processes, and that nothing is lost with workers.
 
-`python benchmarks/cluster.py RUN [--rounds N] [--kills N] [--grid AXES]`: RUN is any run of ttt. A grid with `--jobs 2`
-and on `local:2` in turn, each in a fresh copy of the run; then a grid, tuning and a comparison again and again while
-workers are killed at random moments, until so many are, against what came of them undisturbed.
+`python benchmarks/cluster.py RUN [--rounds N] [--kills N] [--grid AXES] [--only WORK ...]`: RUN is any run of ttt. A
+grid with `--jobs 2` and on `local:2` in turn, each in a fresh copy of the run; then a grid, tuning, a comparison and
+fits again and again while workers are killed at random moments, until so many are, against what came of them
+undisturbed.
 """
 
 from __future__ import annotations
@@ -26,12 +27,17 @@ import psutil  # type: ignore[import-untyped]
 from measuring import machine
 
 from ttt_cli.api import configure, open_run
+from ttt_cli.config.schema import SolverConfig
 from ttt_cli.evaluate.evidence.grid import evidence_grid
 from ttt_cli.evaluate.evidence.tune import tune
 from ttt_cli.evaluate.forecast.compare import System, compare
+from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep.apart.places import fit_place
+from ttt_cli.systems import ttt
 from ttt_cli.timeline import Timeline, build_timeline
 
-UP = 2.0  # seconds after which a worker has started
+UP = 0.3  # seconds after which a worker has started
+TOL = 1e-8  # points: of fits
 SYSTEMS = "ttt", "whr", "trueskill"
 
 
@@ -42,13 +48,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--grid", default="beta=300:700:10,tau=20:100:10")
+    parser.add_argument("--only", nargs="*", help="of grid, tuning, comparison, fit, moving; default all")
     args = parser.parse_args()
     print(machine("distributed"))
     with tempfile.TemporaryDirectory() as name:
         for number in range(args.rounds):
             for words in (["--jobs", "2"], ["--cluster", "local:2"]):
                 timed(args.run, Path(name) / f"{number}{words[0]}.ttt", args.grid, words)
-        return survived(args.run, Path(name), args.grid, args.kills) if args.kills else 0
+        return survived(args.run, Path(name), args.grid, args.kills, args.only) if args.kills else 0
 
 
 def timed(run: Path, copy: Path, grid: str, words: list[str]) -> None:
@@ -74,7 +81,7 @@ def timed(run: Path, copy: Path, grid: str, words: list[str]) -> None:
     print(f"{' '.join(words):20} {time.perf_counter() - began:7.1f} s {cpu:7.1f} cpu-s", flush=True)
 
 
-def survived(run: Path, folder: Path, grid: str, kills: int) -> int:
+def survived(run: Path, folder: Path, grid: str, kills: int, only: list[str]) -> int:
     """Kill workers, again and again; 1 when any result is another."""
     opened = open_run(run)
     data = opened.meta.config["data"]
@@ -83,8 +90,12 @@ def survived(run: Path, folder: Path, grid: str, kills: int) -> int:
         "grid": lambda n: gridded(run, folder / f"grid{n}.ttt", grid),
         "tuning": lambda n: tuned(run, folder / f"tuning{n}.ttt"),
         "comparison": lambda _: compared(timeline),
+        "fit": lambda _: fitted(timeline, 0.0, 0.0),
+        "moving": lambda _: fitted(timeline, 0.04, 0.15),
     }
     os.environ.pop("TTT_CLUSTER", None)
+    work = {name: work[name] for name in only or work}
+    slices.GAMES_EACH = min(slices.GAMES_EACH, timeline.n_games // 3)  # type: ignore[misc]
     expected = {name: do(-1) for name, do in work.items()}
     os.environ["TTT_CLUSTER"] = "local:2"
     wrong = killed = number = 0
@@ -123,11 +134,23 @@ def compared(timeline: Timeline) -> list[float]:
     return [p for entry in found.entries for p in entry.probabilities.ravel().tolist()]
 
 
-def _at_work(process: Any) -> bool:
-    """Whether it is a worker that has come up."""
-    with suppress(psutil.Error):
-        return "spawn_main" in " ".join(process.cmdline()) and time.time() - process.create_time() > UP
-    return False
+def fitted(timeline: Timeline, drift: float, strength: float) -> list[float]:
+    """Log-evidence and skills of a fit, with margins that move."""
+    solver = SolverConfig(posterior="factorised", tol=TOL)
+    params = ttt.Params(draw_margin_drift=drift, draw_margin_strength=strength)
+    with fit_place(solver, timeline, "ttt", quantities=1) as place:
+        found = ttt.fit(timeline, params, solver, place=place)
+    return [found.log_evidence, *found.mean.tolist(), *found.sd.tolist()]
+
+
+def _at_work() -> list[Any]:
+    """The workers that have come up: what began them began the scheduler first."""
+    found = []
+    for one in psutil.Process().children():
+        with suppress(psutil.Error):
+            workers = sorted(one.children(), key=lambda process: process.create_time())[1:]
+            found += [worker for worker in workers if time.time() - worker.create_time() > UP]
+    return found
 
 
 @contextmanager
@@ -137,8 +160,7 @@ def killing() -> Iterator[list[int]]:
 
     def kill() -> None:
         while not ended.wait(random.uniform(0.5, 3.0)):
-            busy = [p for p in psutil.Process().children(recursive=True) if _at_work(p)]
-            if busy:
+            if busy := _at_work():
                 random.choice(busy).kill()
                 count[0] += 1
 

@@ -56,4 +56,4 @@ def sliced(timeline, params, cuts, start=None):
     cutter = Cutter(timeline, np.array(cuts), [*priors.values()], colours=play.advantage != 0.0, guess=guess)
     holder = Serial([HeldSlice(piece, play) for piece in cutter])
     moving = moving_margins(timeline, play, start)
-    return SlicedInference(holder, cutter.borders, cutter.widest, moving, play.noise)
+    return SlicedInference(holder, cutter.borders, cutter.widest, moving, play)

@@ -5,6 +5,7 @@ Gaussian that the messages stand for (`kernels/ep/joint_means.py`). The fixed po
 few sweeps where messages alone take hundreds.
 """
 
+from contextlib import nullcontext
 from typing import Final, Unpack
 
 from ttt_cli.config.schema import SolverConfig
@@ -14,7 +15,7 @@ from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.apart.cutting import Play
-from ttt_cli.inference.ep.apart.fit import fit_apart, refuse_unfit
+from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_unfit
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.joint.inference import JointInference
@@ -48,13 +49,14 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     Raises ConfigError when the draw margin and the games exclude each other, and for what no place is for.
     """
     margin, place = resolve_margin(params, timeline), given.get("place")
+    apart = None
     if place:
         refuse_unfit(params, solver)
+        apart = FitsApart(timeline, lambda: {"skill": params.skill_prior(timeline)}, place, given)
 
     def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
-        if place:
-            priors, play = {"skill": params.skill_prior(timeline)}, _play(params, margin, advantage)
-            found = fit_apart(timeline, priors, play, place, solver, given, warm)
+        if apart:
+            found = apart(_play(params, margin, advantage), warm, solver)
         else:
             inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
             found = infer(inference, solver, {**given, **asked}, warm)
@@ -66,7 +68,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             **vars(found),
         )
 
-    return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+    with apart or nullcontext():
+        return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
 
 
 def _play(params: Params, margin: float, advantage: float) -> Play:

@@ -6,6 +6,7 @@ two one-sided factors, and after each sweep all means are set to those of the jo
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Final, Unpack
 
 from pydantic import Field
@@ -17,7 +18,7 @@ from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.apart.cutting import Play
-from ttt_cli.inference.ep.apart.fit import fit_apart, refuse_unfit
+from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_unfit
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference
@@ -88,17 +89,23 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
     """
     params, place = params.resolved(), given.get("place")
+    apart = None
     if place:
         refuse_unfit(params, solver)
+        apart = FitsApart(
+            timeline,
+            lambda: _priors(timeline, params),
+            place,
+            given,
+            least_rate=LEAST_RATE,
+            settling=SETTLING,
+        )
     merged = merge_games(timeline, colours=params.white_advantage != 0.0)
     before_games, _ = _without_games(timeline, params, merged, NOTHING_TOL, solver.threads).log_evidence()
 
     def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
-        if place:
-            priors, play = _priors(timeline, params), _play(params, advantage)
-            found = fit_apart(
-                timeline, priors, play, place, solver, given, warm, least_rate=LEAST_RATE, settling=SETTLING
-            )
+        if apart:
+            found = apart(_play(params, advantage), warm, solver)
         else:
             inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
             found = infer(
@@ -112,7 +119,8 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             **vars(found) | {"log_evidence": found.log_evidence - before_games},
         )
 
-    return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+    with apart or nullcontext():
+        return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
 
 
 _refit = fit

@@ -16,6 +16,8 @@ from ttt_cli.cluster.client import cluster_client
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError, SetupError
 from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep.apart import fit as apart
+from ttt_cli.inference.ep.apart.cutting import Cutter
 from ttt_cli.inference.ep.apart.inference import SliceLost
 from ttt_cli.inference.ep.cluster import Cluster
 from ttt_cli.systems import ttt
@@ -59,6 +61,17 @@ def test_two_workers_come_to_what_one_process_comes_to(client, games):
     assert "2 slices of time" in over.notes[0]
     again = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), start=over)
     agree(over, again)
+
+
+def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(client, games, monkeypatch):
+    timeline, cut = build_timeline(games), []
+    monkeypatch.setattr(apart, "Cutter", lambda *args, **rest: cut.append(Cutter(*args, **rest)) or cut[-1])
+    params = PARAMS.model_copy(update={"white_advantage": "estimate", "draw_margin_drift": 0.2})
+    over, whole = (ttt.fit(timeline, params, EXACT, place=where) for where in (Cluster(client), None))
+    found = over.params["white_advantage"]
+    assert found == pytest.approx(whole.params["white_advantage"], abs=1e-3 * PARAMS.beta)
+    agree(ttt.fit(timeline, params.model_copy(update={"white_advantage": found}), EXACT), over)
+    assert len(cut) == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")

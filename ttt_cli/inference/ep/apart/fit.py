@@ -1,10 +1,10 @@
 """A fit over slices of time, from the timeline to what a `Fit` has."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,53 +57,76 @@ def moving_margins(timeline: Timeline, play: Play, start: Fit | None) -> Callabl
     return partial(MovingMargins, timeline, None, *moves, newcomers=play.own_margins, start=start)
 
 
-def fit_apart(
-    timeline: Timeline,
-    priors: Mapping[str, Prior],
-    play: Play,
-    place: Place,
-    solver: SolverConfig,
-    given: Given,
-    start: Fit | None,
-    *,
-    least_rate: float = LEAST_RATE,
-    settling: int = 0,
-) -> Found:
-    """The factorised posterior. Of `start`, a fit of the same timeline, skills are the first guess.
+class FitsApart:
+    """Fits in slices that are cut once, at the first: each begins at the sites of the one before.
 
-    A fit that was ended on its way goes on from the sites that are kept in the same `place.scratch`.
+    Of `given["start"]`, a fit of the same timeline, skills are the first guess. A fit that was ended on its way goes on
+    from the sites that are kept in the same `place.scratch`. Slices are let go at the end of the `with` block.
     """
-    guess, first = None, timeline.previous < 0
-    if tells_of(start, timeline.n_nodes):
-        guess = np.stack([believed(start, name, prior, first) for name, prior in priors.items()])
-    quantities = list(priors.values())
-    kept = Checkpoint(place.scratch, timeline, quantities, play) if place.scratch else None
-    cuts = place.cuts(timeline)
-    cuts = kept.cuts(cuts) if kept else cuts
-    pieces = Cutter(timeline, cuts, quantities, colours=play.advantage != 0.0, guess=guess)
-    with place.hold(pieces, play, kept.folder if kept else None) as holder:
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        priors: Callable[[], Mapping[str, Prior]],
+        place: Place,
+        given: Given,
+        *,
+        least_rate: float = LEAST_RATE,
+        settling: int = 0,
+    ) -> None:
+        self._timeline, self._place, self._given = timeline, place, given
+        self._least_rate, self._settling = least_rate, settling
+        self._priors_of, self._stack = priors, ExitStack()
+        self._converged = self._warm = False
+        self._kept: Checkpoint | None = None
+        self._holder: Holder | None = None
+
+    def __enter__(self) -> "FitsApart":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+        if self._kept and self._converged and not any(error):
+            self._kept.clear()
+
+    def __call__(self, play: Play, start: Fit | None, solver: SolverConfig) -> Found:
+        """The factorised posterior; `play` differs from that of other calls in White's advantage at most."""
+        if self._holder is None:
+            self._holder = self._cut(play)
+        timeline, priors, pieces = self._timeline, self._priors, self._pieces
         moving = moving_margins(timeline, play, start)
-        inference = SlicedInference(holder, pieces.borders, pieces.widest, moving, play.noise)
-        crossed = inference.traffic
+        inference = SlicedInference(self._holder, pieces.borders, pieces.widest, moving, play)
+        crossed, on_sweep = inference.traffic, self._given.get("on_sweep")
         status, trace = iterate(
-            inference.sweep,
-            solver,
-            given.get("on_sweep"),
-            least_rate,
-            warm=inference.warm and guess is not None,
-            settling=settling,
-        )
+            inference.sweep, solver, on_sweep, self._least_rate,
+            warm=inference.warm and self._warm, settling=self._settling,
+        )  # fmt: skip
+        self._warm, self._converged = True, status.converged
         crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
         evidence = inference.log_evidence()
         beliefs = inference.beliefs(timeline.room)
-        draws = inference.draws(next(iter(quantities)).origin)
-    if kept and status.converged:
-        kept.clear()
-    note = f"the posterior is factorised, from {len(pieces)} slices of time {place.name}: {crossed:,} bytes a sweep"
-    beliefs[0] += np.array([[prior.origin] for prior in quantities])
-    chains = {
-        name: prior.history(*of)
-        for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
-    }
-    state, notes = inference.moving.state, (*inference.moving.notes, note)
-    return Found("factorised", chains, *evidence, status, trace, state, notes, draws=draws)
+        draws = inference.draws(priors["skill"].origin)
+        where = f"{len(pieces)} slices of time {self._place.name}"
+        note = f"the posterior is factorised, from {where}: {crossed:,} bytes a sweep"
+        beliefs[0] += np.array([[prior.origin] for prior in priors.values()])
+        chains = {
+            name: prior.history(*of)
+            for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
+        }
+        state, notes = inference.moving.state, (*inference.moving.notes, note)
+        return Found("factorised", chains, *evidence, status, trace, state, notes, draws=draws)
+
+    def _cut(self, play: Play) -> Holder:
+        timeline, place, start = self._timeline, self._place, self._given.get("start")
+        self._priors, guess = self._priors_of(), None
+        if tells_of(start, timeline.n_nodes):
+            first, self._warm = timeline.previous < 0, True
+            known = [believed(start, name, prior, first) for name, prior in self._priors.items()]
+            guess = np.stack(known)
+        quantities = list(self._priors.values())
+        self._kept = Checkpoint(place.scratch, timeline, quantities, play) if place.scratch else None
+        cuts = place.cuts(timeline)
+        cuts = self._kept.cuts(cuts) if self._kept else cuts
+        self._pieces = Cutter(timeline, cuts, quantities, colours=play.advantage != 0.0, guess=guess)
+        folder = self._kept.folder if self._kept else None
+        return self._stack.enter_context(place.hold(self._pieces, play, folder))

@@ -122,9 +122,10 @@ class HeldSlice:
             self._games._replace(weight=np.zeros_like(self._games.weight)), self._rule, self._messages, self.sites,
         )  # fmt: skip
 
-    def begin(self) -> tuple[bool, Array]:
+    def begin(self, advantage: float) -> tuple[bool, Array]:
         """Whether there are sites to begin with; what the sites make of messages, to `smooth` with."""
-        return bool(self.sites.message.any()), self._gathered()
+        self._rule = self._follow.rule = self._rule._replace(advantage=advantage)
+        return bool(self.sites.message.any()), self.gathered()
 
     def half(self, pace: Pace) -> Array:
         """The first half of a sweep; returns what the ends of segments say."""
@@ -141,7 +142,7 @@ class HeldSlice:
         for message, nodes, crosses, new in self._ends(arrived):
             marginal[nodes[crosses]] += new - message[nodes[crosses]]
             message[nodes[crosses]] = new
-        return self._sweep(1, pace), self._gathered()
+        return self._sweep(1, pace), self.gathered()
 
     def _sweep(self, turn: int, pace: Pace) -> int:
         """One pass; neighbouring slices are turned against each other, but not with margins (`Inference`)."""
@@ -161,7 +162,8 @@ class HeldSlice:
             (backward, self._last, self._future, arrived[self._future, 2:]),
         ]
 
-    def _gathered(self) -> Array:
+    def gathered(self) -> Array:
+        """What the sites make of messages."""
         marginal = self._messages.marginal
         self._kernels.gather(self._part, self._games, marginal, self.sites)
         return self._summary(marginal[:, 0], marginal[:, 1])
@@ -261,7 +263,7 @@ class HeldSlice:
             return largest(correction), np.empty((0, 8))
         self._means += correction
         self._links.spread(0, self._part.game_end, self._games, self.sites, self._means)
-        return largest(correction), self._gathered()
+        return largest(correction), self.gathered()
 
     def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
         """Smooth if anything moved; the largest move of the sweep, and what the slowest has to go (`Moves`).

@@ -18,6 +18,7 @@ from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
 from ttt_cli.fitted import DrawCurve
 from ttt_cli.inference.ep.apart.borders import Borders, Coupling
+from ttt_cli.inference.ep.apart.cutting import Play
 from ttt_cli.inference.ep.apart.margins import SlicedMargins
 from ttt_cli.inference.ep.inference import EARLY, ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
@@ -55,7 +56,7 @@ class Holder(Protocol):
 class SlicedInference:
     """Sweeps over slices; what they hold stays there. `widest` as in `JointSolver`.
 
-    `moving` makes `MovingMargins` of what has the games, `noise` is that of a difference.
+    `moving` makes `MovingMargins` of what has the games; of `play`, slices may not know White's advantage yet.
     `traffic` is how many bytes of arrays have crossed, `steps` how many steps conjugate gradients have gone.
     """
 
@@ -67,19 +68,19 @@ class SlicedInference:
         borders: Borders,
         widest: float,
         moving: Callable[..., MovingMargins],
-        noise: float,
+        play: Play,
     ) -> None:
-        self._holder, self._borders, self._widest = holder, borders, widest
+        self._holder, self._borders, self._widest, self._play = holder, borders, widest, play
         self._last = self._decay = 0.0
         self.traffic = self.steps = self._sweeps = 0
         self.moving = moving(held=SlicedMargins(partial(self._all, "margins")))
-        self._survive(partial(self.moving.begin, None, noise))
+        self._survive(partial(self.moving.begin, None, play.noise))
         self.warm = self._survive(self._begun)
 
     def _begun(self) -> bool:
         """Smooth the sites as they are, with the margins as they are; whether there were any."""
         self.moving.apply(None)
-        warm, maps = self._all("begin")
+        warm, maps = self._all("begin", self._play.advantage)
         self._each("smooth", self._smoothed(maps))
         if any(warm):
             self.moving.follow_strength(self)
@@ -141,7 +142,7 @@ class SlicedInference:
         if maps:
             self._each("smooth", self._smoothed(maps))
         follows = self.moving.update(self)
-        return self._all("begin")[1] if self.moving.of_newcomers else None, follows
+        return self._all("gathered") if self.moving.of_newcomers else None, follows
 
     def _least(self, most: Sequence[float], sums: Sequence[Array]) -> float:
         """No eigenvalue of M^-1 A is below this (`JointSolver`)."""
