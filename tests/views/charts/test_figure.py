@@ -12,6 +12,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.views.charts.counts import _names
 from ttt_cli.views.charts.figure import KINDS, make_figure
 from ttt_cli.views.charts.save import FORMATS, render
 from ttt_cli.views.charts.style import COLOURS, colour, shape
@@ -322,3 +323,15 @@ def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
 
     spec = make_figure(margins, kind, count=2).spec
     altair.LayerChart.from_dict(spec)  # raises when it is not
+
+
+def test_names_of_number_ones_stand_above_all_that_is_near() -> None:
+    """Somebody who was number one for a year between higher ones has the name above them, not across their curve."""
+    highs = [2000.0] * 30 + [1500.0] + [2000.0] * 29
+    firsts = [
+        {"year": 1850.0 + at, "high": high, "player": "Short, One" if high < 2000.0 else f"Long, {at // 31}"}
+        for at, high in enumerate(highs)
+    ]
+    found = {one["text"]: one for one in _names(firsts, 1850.0, 1909.0, 10.0)}
+    assert found["Short"] == {"year": 1880.0, "value": 2010.0, "text": "Short"}
+    assert found["Long"]["value"] == 2010.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import LookupFailed
 from ttt_cli.periods import year_of
 from ttt_cli.views.charts.histories import drawn_when_idle
-from ttt_cli.views.charts.labels import upright
+from ttt_cli.views.charts.labels import HEIGHT, upright
 from ttt_cli.views.charts.style import COLOURS, UPRIGHT, WIDTH, chart_of, finish, year_axis
 from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.run import axis_title
@@ -115,14 +115,13 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
 
 
 def _names(firsts: Sequence[dict[str, Any]], first: float, last: float, gap: float) -> list[dict[str, Any]]:
-    """Surnames of number ones above their curve, as many as stand beside each other."""
+    """Surnames of number ones above their curve and what is near, as many as stand beside each other."""
+    near = HEIGHT * (last - first) / WIDTH
     led = [list(group) for _, group in groupby(firsts, key=itemgetter("player"))]
     spans = [(reign[0]["year"], reign[-1]["year"]) for reign in led]
-    return [
-        {
-            "year": middle,
-            "value": min(led[index], key=lambda one: abs(one["year"] - middle))["high"] + gap,
-            "text": led[index][0]["player"].partition(",")[0],
-        }
-        for index, middle in upright(spans, first, last, WIDTH).items()
-    ]
+    found = []
+    for index, middle in upright(spans, first, last, WIDTH).items():
+        beneath = [one["high"] for one in firsts if abs(one["year"] - middle) <= near]
+        value = max(beneath or (one["high"] for one in led[index])) + gap
+        found.append({"year": middle, "value": value, "text": led[index][0]["player"].partition(",")[0]})
+    return found

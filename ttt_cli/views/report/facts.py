@@ -23,21 +23,27 @@ LONG: Final = 200  # characters of a note that is folded
 _PROBLEMS: Final = 100
 
 
-def summary_cards(meta: RunMeta) -> str:
-    """The numbers on top of the page; those of the evidence where the system has any."""
-    evidence = (
-        ("log-evidence, nats", f"{meta.log_evidence:,.2f}"),
-        ("gain per game over the naive model, nats", f"{gain_per_game(meta):.5f}"),
-    )
-    facts = (
+def game_cards(meta: RunMeta) -> str:
+    """What was played, in numbers."""
+    return _cards(
         ("games", f"{meta.weight:,.10g}"),
         ("players", f"{meta.players:,}"),
         ("years", f"{meta.first}–{meta.last}"),
         ("drawn", f"{100 * meta.draw_share:.1f} %"),
-        ("model", meta.model),
-        *(evidence if has_evidence(meta) else ()),
-        ("converged", say("yes") if meta.converged else say("NO")),
     )
+
+
+def model_cards(meta: RunMeta) -> str:
+    """The model and how it fits; of the evidence where the system has any."""
+    evidence = (
+        ("log-evidence, nats", f"{meta.log_evidence:,.2f}"),
+        ("gain per game over the naive model, nats", f"{gain_per_game(meta):.5f}"),
+    )
+    converged = say("yes") if meta.converged else say("NO")
+    return _cards(("model", meta.model), *(evidence if has_evidence(meta) else ()), ("converged", converged))
+
+
+def _cards(*facts: tuple[str, str]) -> str:
     return "".join(f"<div><dt>{escape(say(key))}</dt><dd>{escape(value)}</dd></div>" for key, value in facts)
 
 

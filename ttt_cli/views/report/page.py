@@ -17,9 +17,10 @@ from ttt_cli.views.report.facts import (
     beside_section,
     data_section,
     evidence_section,
+    game_cards,
+    model_cards,
     moving_section,
     notes,
-    summary_cards,
 )
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players, short
 from ttt_cli.views.report.templates import asset, filled, script
@@ -51,7 +52,7 @@ def report_page(
         parts = {
             "title": escape(f"{run.name}: skill histories"),
             "about": escape(f"{run.meta.describe()}; {scale_note(run)}"),
-            "cards": summary_cards(run.meta),
+            "cards": game_cards(run.meta) + model_cards(run.meta),
             "notes": notes(run.meta, data),
             "dotted": f" Dotted: ratings of {escape(beside.name)}, scaled." if beside else "",
             "moving": moving_section(run),

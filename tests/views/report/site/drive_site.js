@@ -3,7 +3,14 @@ const $ = (id) => document.getElementById(id);
 const set = (node, value) => { node.value = value; node.dispatchEvent(new Event("input", { bubbles: true })); };
 const column = (id, at) => [...$(id).tBodies[0].rows].map((row) => row.cells[at]?.textContent.trim() ?? "");
 const soon = () => new Promise((resolve) => setTimeout(resolve, 200));
-const offered = async (id, text) => { set($(id), text); await soon(); return [...$(`${id}-options`).children].map((node) => node.textContent); };
+const until = async (there) => { for (let tries = 0; tries < 5 && !there(); tries++) await soon(); };
+const offered = async (id, text) => {
+  const list = $(`${id}-options`);
+  list.replaceChildren();
+  set($(id), text);
+  await until(() => list.children.length);
+  return [...list.children].map((node) => node.textContent);
+};
 const told = {};
 (async () => {
   await soon();
@@ -24,7 +31,7 @@ const told = {};
   told.title = document.title;
   told.links = [...document.querySelectorAll("main a, nav a")].map((node) => node.href);
   if ($("versus-table")) {
-    await soon();
+    await until(() => document.querySelectorAll(".player-curve").length === decodeURIComponent(location.hash).split(",").length);
     told.rated = document.querySelectorAll(".rated").length;
     told.dotted = $("chart").nextElementSibling.textContent;
     $("chart").querySelector("svg")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true }));

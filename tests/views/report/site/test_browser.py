@@ -120,9 +120,9 @@ def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp
     )
     either = colour_blind(run.meta.model, run.meta.params, morphy, anderssen)
     assert found["cells"][0][2:] == [
-        f"{morphy['mean']:.0f} ± 50",
+        f"{morphy['mean']:.0f}\u00a0±\u00a050",
         "·",
-        f"{either.expected:.2f}, stronger {stronger(morphy, anderssen):.2f}; +2 =0 −1",
+        f"{either.expected:.2f} stronger {stronger(morphy, anderssen):.2f}; +2 =0 −1",
     ]
     assert found["cells"][1][3].endswith("; +1 =0 −2")
     assert found["address"] == "#p=morphy-paul%3A1858%2Canderssen-adolf%3A1861"

@@ -45,8 +45,8 @@ function cellOf(a, b) {
   if (a === b) return "·";
   const [own, their] = [skill(a), skill(b)];
   const { win, draw } = outcome(own, their);
-  const stronger = D.hasSd ? say(", stronger {}", normal((own.mean - their.mean) / Math.hypot(own.sd, their.sd)).toFixed(2)) : "";
-  return element("span", {}, element("b", {}, (win + draw / 2).toFixed(2)), element("small", {}, `${stronger}; ${record(a, b)}`));
+  const stronger = D.hasSd ? `${say("stronger {}", normal((own.mean - their.mean) / Math.hypot(own.sd, their.sd)).toFixed(2))}; ` : "";
+  return element("span", {}, element("b", {}, (win + draw / 2).toFixed(2)), " ", element("small", {}, stronger + record(a, b)));
 }
 
 function yearChooser(player) {
@@ -61,7 +61,7 @@ function drawVersus() {
   const rows = players.map((player) => {
     const { mean, sd } = skill(player);
     const link = element("a", { href: player.place }, player.name);
-    return [link, yearChooser(player), D.hasSd ? `${points(mean)} ± ${points(sd)}` : points(mean),
+    return [link, yearChooser(player), D.hasSd ? `${points(mean)}\u00a0±\u00a0${points(sd)}` : points(mean),
       ...(D.beside ? [ratingIn(player, when.get(player.id))] : []), ...players.map((other) => cellOf(player, other))];
   });
   const body = rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, cell))));

@@ -11,7 +11,7 @@ from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import Leader, reigns
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
-from ttt_cli.views.report.facts import summary_cards, warning
+from ttt_cli.views.report.facts import game_cards, model_cards, warning
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.markup import (
     chance,
@@ -32,6 +32,7 @@ from ttt_cli.views.report.words import counted, say, say_line
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note
 
+_LATE: Final = "This fit had not converged: skills may be off by more than it was asked for."
 _SHOWN: Final = 50
 _LARGEST: Final = 100
 _LISTED: Final = 1500  # players or events in one list
@@ -49,15 +50,17 @@ _HEADS: Final = {
 def front_page(book: Book) -> str:
     """Who was number one when, the greatest, and where to go on."""
     run = book.run
-    notes = [warning(showable(say_line(line))) for line in _warnings(run)]
+    notes = [warning(showable(say_line(line))) for line in run.meta.notes]
+    late = "" if run.meta.converged else warning(say(_LATE))
     ones = section("Number ones", _number_ones(book)) if book.rankings else ""
     greatest = [section(head, _table(book, head, ask(run, book.limits, _SHOWN))) for head, ask in GREATEST]
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return page(
-        book.title, book.title, *notes, f'<dl class="cards">{summary_cards(run.meta)}</dl>', ones, *greatest,
+        book.title, book.title, late, f'<dl class="cards">{game_cards(run.meta)}</dl>', ones, *greatest,
         *(section(title.capitalize(), drawn) for title, drawn in pictures(run)),
         _beside(book),
         section("Years", f'<ul class="years">{years}</ul>'),
+        section("About the model", f'<dl class="cards">{model_cards(run.meta)}</dl>', *notes),
         up="", facts=say_line(f"{run.meta.describe()}; {scale_note(run)}"), named=book.title,
     )  # fmt: skip
 
@@ -104,15 +107,6 @@ def _leader(book: Book, year: int) -> Leader:
     mean, sd, games = (column[0].item() for column in (one.mean, one.sd, one.games))
     p_best = one.best[0] if one.best else None
     return Leader(year, str(year), book.people[one.id[0]].name, mean, sd, games, p_best, len(one.id))
-
-
-def _warnings(run: Run) -> list[str]:
-    late = (
-        []
-        if run.meta.converged
-        else ["This fit had not converged: skills may be off by more than it was asked for."]
-    )
-    return [*late, *run.meta.notes]
 
 
 def _table(book: Book, name: str, rows: Rows) -> str:
