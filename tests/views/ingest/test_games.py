@@ -102,7 +102,9 @@ def test_years_and_decades_with_the_empty_ones() -> None:
 def test_a_match_counts_as_its_games_and_is_told_of() -> None:
     rows = [
         game("A, a", "B, b", ("400", "200"), date="1850", games="600", status="soft", odds=""),
-        game("A, a", "B, b", ("1", "0"), date="1851", games="", status="formal", odds="knight"),
+        game(
+            "A, a", "B, b", ("1", "0"), date="1851", games="", status="formal", odds="knight", neutral="yes"
+        ),
     ]
     found = report(rows, match_cap=60)
     assert objects(found, "total")[0]["games"] == 601
@@ -112,6 +114,7 @@ def test_a_match_counts_as_its_games_and_is_told_of() -> None:
         ("status", "soft", 1, 600, 60.0),
         ("status", "formal", 1, 1, 1.0),
         ("odds", "knight", 1, 1, 1.0),
+        ("neutral", "", 1, 1, 1.0),
     ]
 
 

@@ -138,7 +138,7 @@ def players(findings: Findings) -> Rows:
 
 
 def special(findings: Findings) -> Rows:
-    """Records that are more or less than one plain game: matches, weights, statuses, odds."""
+    """Records that are more or less than one plain game: matches, weights, statuses, odds, neutral ground."""
     records, rows = findings.records, findings.rows
     weight = records.weight[rows]
     kinds: Iterator[tuple[str, str, NDArray[np.bool_]]] = (
@@ -146,6 +146,7 @@ def special(findings: Findings) -> Rows:
         *(("weight", "other than 1", (weight != 1) & (findings.played == 1)),),
         *(("status", *found) for found in _by_text(records.status, rows)),
         *(("odds", *found) for found in _by_text(records.odds, rows) if not is_even(found[0])),
+        *(("neutral", "", records.neutral[rows]),),
     )  # type: ignore[assignment]
     played = findings.played
     found = [
