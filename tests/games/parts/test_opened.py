@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,11 @@ from ttt_cli import api
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.parts import read
 from ttt_cli.games.parts.opened import games_for
+from ttt_cli.games.players.careers import careers_of
 from ttt_cli.games.read import read_games
-from ttt_cli.room import MEMORY
+from ttt_cli.games.selection.groups import find_groups
+from ttt_cli.room import MEMORY, FileRoom
+from ttt_cli.views.ingest.summary import warning_lines
 
 DATA = DataConfig()
 
@@ -61,3 +66,16 @@ def test_a_fit_of_games_in_files_is_that_of_games_in_memory(tmp_path, folder):
                 assert other[name].to_numpy() == pytest.approx(one[name].to_numpy(), rel=1e-9, nan_ok=True)
             else:
                 assert one[name].tolist() == other[name].tolist()
+
+
+def test_what_is_said_of_games_in_files_is_what_is_said_of_games_in_memory(tmp_path, folder):
+    with games_for([folder], DATA, SolverConfig(memory="1GB")) as games:
+        whole, parts = read_games([folder]), replace(games, room=FileRoom(tmp_path, rows=7))
+        for lines in (
+            find_groups,
+            careers_of,
+            lambda some: [*warning_lines(some)],
+            lambda some: some.draw_share,
+        ):
+            one, other = lines(whole), lines(parts)
+            assert str(one) == str(other)

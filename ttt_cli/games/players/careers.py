@@ -53,14 +53,17 @@ def careers_of(games: Games) -> Careers:
     """The careers of all players; of several games of one the order by date tells the first and the last."""
     n = len(games.players)
     first, last = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
-    for ids in (games.white, games.black):
-        opening, closing = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
-        opening[ids[::-1]] = games.date[::-1]
-        closing[ids] = games.date
-        first, last = np.minimum(first, opening), np.maximum(last, closing)
-    rows = sum(np.bincount(ids, minlength=n) for ids in (games.white, games.black))
+    rows = np.zeros(n, np.int64)
+    for part in games.room.parts(len(games)):
+        date = games.date[part]
+        for ids in (games.white[part], games.black[part]):
+            opening, closing = (np.full(n, day, np.int32) for day in (_FAR, -_FAR))
+            opening[ids[::-1]] = date[::-1]
+            closing[ids] = date
+            first, last = np.minimum(first, opening), np.maximum(last, closing)
+            rows += np.bincount(ids, minlength=n)
     years = (years_of(days).astype(np.int32) for days in (first, last))
-    return Careers(games.players, np.asarray(rows), *years)
+    return Careers(games.players, rows, *years)
 
 
 def long_careers(games: Games, years: int = LIFETIME) -> tuple[Career, ...]:

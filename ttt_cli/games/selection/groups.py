@@ -11,6 +11,7 @@ import numpy as np
 from ttt_cli.arrays import Ids
 from ttt_cli.games.records import years_of
 from ttt_cli.games.table import Games
+from ttt_cli.room import MEMORY, Room
 
 Labels = Ids
 
@@ -49,19 +50,23 @@ class Groups:
         )
 
 
-def label_groups(white: Ids, black: Ids, n_players: int) -> Labels:
+def label_groups(white: Ids, black: Ids, n_players: int, room: Room = MEMORY) -> Labels:
     """The group of each player, shape (n_players,), numbered from 0 by the number of players, then of games.
 
-    Players without games are groups of their own, the last ones. Takes time nearly linear in games and players.
+    Players without games are groups of their own, the last ones. `room` is where the games live. Takes time nearly
+    linear in games and players.
     """
     from ttt_cli.kernels.ties import join_pairs
 
     first = np.arange(n_players, dtype=np.int32)
-    join_pairs(white, black, first)
+    for part in room.parts(len(white)):
+        join_pairs(white[part], black[part], first)
     leads = first == np.arange(n_players)
     found = (np.cumsum(leads, dtype=np.int32) - 1)[first]
     players = np.bincount(found)
-    games = np.bincount(found[white], minlength=len(players))
+    games = np.zeros(len(players), np.int64)
+    for part in room.parts(len(white)):
+        games += np.bincount(found[white[part]], minlength=len(players))
     order = np.lexsort((np.arange(len(players)), -games, -players))
     rank = np.empty(len(players), np.int32)
     rank[order] = np.arange(len(players), dtype=np.int32)
@@ -70,18 +75,19 @@ def label_groups(white: Ids, black: Ids, n_players: int) -> Labels:
 
 def find_groups(games: Games) -> Groups:
     """The groups of the players of these games."""
-    label = label_groups(games.white, games.black, len(games.players))
+    label = label_groups(games.white, games.black, len(games.players), games.room)
     count = int(label.max(initial=-1)) + 1
-    played = np.bincount(games.white, minlength=len(label)) + np.bincount(games.black, minlength=len(label))
-    order = np.lexsort((-played, label))
-    start = np.searchsorted(label[order], np.arange(count + 1))
-    of_game = label[games.white]
-    size = np.bincount(of_game, minlength=count)
-    year = years_of(games.date)
+    played, size = np.zeros(len(label), np.int64), np.zeros(count, np.int64)
     first = np.full(count, np.iinfo(np.int16).max, np.int16)
     last = np.zeros(count, np.int16)
-    np.minimum.at(first, of_game, year)
-    np.maximum.at(last, of_game, year)
+    for part in games.room.parts(len(games)):
+        played += sum(np.bincount(ids[part], minlength=len(label)) for ids in (games.white, games.black))
+        of_game, year = label[games.white[part]], years_of(games.date[part])
+        size += np.bincount(of_game, minlength=count)
+        np.minimum.at(first, of_game, year)
+        np.maximum.at(last, of_game, year)
+    order = np.lexsort((-played, label))
+    start = np.searchsorted(label[order], np.arange(count + 1))
     groups = (
         Group(
             players=int(start[i + 1] - start[i]),
