@@ -49,6 +49,17 @@ def test_only_the_command_line_prints() -> None:
             assert not any(isinstance(call, ast.Name) and call.id == "print" for call in calls), name_of(path)
 
 
+def test_kernels_take_few_arguments() -> None:
+    """More than twelve are a named tuple that nobody has named."""
+    functions = [
+        (path.name, node)
+        for path in sorted((ROOT / "ttt_cli" / "kernels").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert [(name, node.name) for name, node in functions if len(node.args.args) > 12] == []
+
+
 def test_every_module_says_what_it_is() -> None:
     for path in (ROOT / "ttt_cli").rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_bytes())), name_of(path)

@@ -35,9 +35,9 @@ SPARE = 1 << 16  # bytes that do not depend on the games
 # History to model to (sweeps, passes over the periods, steps of the joint solution).
 # TTT-D passes over the nodes without their games, too, to normalise its evidence.
 MOST = {
-    "classics": {"ttt": (3, 6, 60), "ttt-d": (6, 24, 122)},
-    "weak ties": {"ttt": (4, 8, 42), "ttt-d": (4, 18, 60)},
-    "many nodes": {"ttt": (4, 8, 32), "ttt-d": (5, 20, 56)},
+    "classics": {"ttt": (3, 6, 60), "ttt-d": (4, 16, 96)},
+    "weak ties": {"ttt": (4, 8, 42), "ttt-d": (4, 14, 54)},
+    "many nodes": {"ttt": (4, 8, 32), "ttt-d": (4, 14, 43)},
     "many games": {"ttt": (3, 6, 48), "ttt-d": (4, 14, 86)},
 }
 # With newcomers' mean and with margins that move: so many sweeps more, so many times the steps.
@@ -47,7 +47,7 @@ MOVING = {
 }
 MORE = {
     "newcomers": {"ttt": (1, 1.6), "ttt-d": (1, 1.3)},
-    "margins": {"ttt": (1, 1.35), "ttt-d": (5, 1.8)},
+    "margins": {"ttt": (1, 1.35), "ttt-d": (7, 1.8)},
 }
 PER_GAME = {"ttt": 70, "ttt-d": 70}  # bytes, while equal games are merged
 PER_PAIR = {"ttt": 84, "ttt-d": 136}  # bytes of the fit that follows

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypedDict
 
@@ -41,6 +41,7 @@ SPREAD = 1.35  # of three rates that are steady: the largest over the smallest
 DOUBT = 0.9  # times the root of a rate: fast sweeps hide slow ones
 FIRST_DOUBT = 1.5  # the same of the only rate of a fit that came from nowhere
 RECENT = 4  # rates of which the largest counts
+FAINT = 1e-3  # of the tolerance: where nothing moves as much, moves grow and shrink by what joint means leave open
 STALLED = 0.95  # rate of sweeps, over a few of them, at which the next slower pace is taken
 PATIENCE = 4
 LOOSER = 50.0  # times the tolerance, where only evidence or predictions count
@@ -110,6 +111,8 @@ def iterate(
     remaining = math.inf
     while len(trace) < solver.max_sweeps and (remaining >= solver.tol or skipped):
         result = sweep(pace)
+        if result.change < FAINT * solver.tol:
+            result = replace(result, ahead=0.0)
         skipped = result.skipped
         if trace:
             rates.append(result.change / last if last > 0.0 else 0.0)

@@ -105,11 +105,15 @@ class YearMargins:
         games = np.bincount(self._place, np.diff(self._games.start), self._years)
         return games.astype(np.int64)
 
+    @cached_property
+    def _start(self) -> Places:
+        """Where the games of each year begin, and the end of the last."""
+        return np.cumsum(np.append(0, self._games_of_years))
+
     def _summed(self, values: Array) -> Array:
         """Sums over the games of each year."""
         found, played = np.zeros(self._years), self._games_of_years > 0
-        start = np.cumsum(self._games_of_years) - self._games_of_years
-        found[played] = np.add.reduceat(values, start[played])
+        found[played] = np.add.reduceat(values, self._start[:-1][played])
         return found
 
     def counts(self) -> Array:
@@ -120,21 +124,19 @@ class YearMargins:
 
     def strengths(self, posterior: Posterior) -> Array:
         """The sum over the games of each year of the mean of both skills, points, (years,)."""
-        return self._summed(self._games.weight * self._strengths(posterior))
+        from ttt_cli.kernels.ep import strength as kernels
 
-    def _strengths(self, posterior: Posterior) -> Array:
-        mean = posterior.mean_skills()
-        strength: Array = mean[self._games.first]
-        strength += mean[self._games.second]
-        strength *= 0.5
-        return strength
+        total = np.empty(self._years)
+        kernels.strengths(self._start, self._games, posterior.mean_skills(), total)
+        return total
 
     def above(self, posterior: Posterior, level: Array) -> Array:
         """How far each game's players are above its year, in units of strength, (games,)."""
-        strength = self._strengths(posterior)
-        strength -= np.repeat(level, self._games_of_years)
-        strength /= STRENGTH_UNIT
-        return np.clip(strength, -STRENGTH_REACH, STRENGTH_REACH, out=strength)
+        from ttt_cli.kernels.ep import strength as kernels
+
+        found, skills = np.empty(len(self.margin)), posterior.mean_skills()
+        kernels.above(self._start, self._games, skills, level, STRENGTH_UNIT, STRENGTH_REACH, found)
+        return found
 
     def widen(self, posterior: Posterior, level: Array, by_year: Array) -> None:
         """Follow the strength of the players of each game, given that of the years, points, (years,)."""

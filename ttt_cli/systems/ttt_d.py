@@ -41,7 +41,7 @@ TRAITS: Final = Traits(
 )
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
-LEAST_RATE: Final = 0.3  # of the change left by a sweep: real games came to 0.25, after better first sweeps
+LEAST_RATE: Final = 0.3  # of the change left by a sweep: 0.05 is seen, after better first sweeps
 NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is flat there, and right to 1e-10
 GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 

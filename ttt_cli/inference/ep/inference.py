@@ -51,6 +51,7 @@ class Inference:
             import_module(f"ttt_cli.kernels.ep.{name}")
             for name in (("ttt_d", "ttt_d_links", "chains") if margins else ("ttt", "ttt_links", "chains"))
         )
+        self._margins = margins
         self._alternate = not margins  # slices turned against each other: with margins it takes more sweeps
         self.merged, self._games, self.priors, self.rule, self.moving = (
             merged,
@@ -154,6 +155,8 @@ class Inference:
             self.moving.update(self)
         self._sweeps += 1
         skipped = sum(slices.run(partial(half, 1)))
+        if self._margins and pace is not Pace.PLAIN:
+            slices.run(self._settle_margins)
         self._smooth()
         change = moves.largest()
         left = self._towards_joint_means(pace is not Pace.PLAIN)
@@ -163,6 +166,18 @@ class Inference:
         moved, ahead = map(max, moves.end(), follows)
         change = max(change, moved)
         return Sweep(change if change > ROUNDING * self._joint.widest else 0.0, left, skipped, ahead)
+
+    def _settle_margins(self, number: int) -> None:
+        """Forward and backward through the margins of a slice, while the sites of games stay."""
+        for back in (False, True):
+            self._kernels.settle_margins(
+                self._slices.parts[number],
+                back,
+                self.chains,
+                self.rule.origin,
+                self._messages,
+                self.sites.positivity,
+            )
 
     def _towards_joint_means(self, move: bool, tol: float = 1e-3, relative: float = 1e-2) -> float:
         """Solve for the joint means and `move` all variables there; returns a bound on the distance left, points."""

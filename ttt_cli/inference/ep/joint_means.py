@@ -12,6 +12,7 @@ from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.levels import Levels
 from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
+from ttt_cli.kernels.ep.structures import Descent
 
 Vector = Array
 Precondition = Callable[[float, float], tuple[float, float]]
@@ -88,6 +89,7 @@ class JointSolver:
         self.residual, self.correction, self._scale, self._gain, self._gain_away, self._p, self._ap = work
         crowded = variables > CROWDED * periods
         self._z, self._az = np.zeros((variables, 2)).T if crowded else np.zeros((2, variables))
+        self._descent = Descent(self._p, self._ap, self.correction, self.residual)
         self.diagonal = self._ap  # not needed once it is factored
 
     def solve(self, add_couplings: AddCouplings, tol: float, relative: float) -> float:
@@ -162,22 +164,11 @@ class JointSolver:
 
     def _eliminate(self, beta: float, alpha: float, half: int) -> None:
         for way in self.filters.elimination[half]:
-            self._kernels.eliminate(
-                *way[:4],
-                self._gain,
-                beta,
-                alpha,
-                self._z,
-                self._az,
-                self._p,
-                self._ap,
-                self.correction,
-                self.residual,
-            )
+            self._kernels.eliminate(way, self._gain, beta, alpha, self._z, self._az, self._descent)
 
     def _substitute(self, half: int) -> float:
         return math.fsum(
-            self._kernels.substitute(*way[:4], self._gain_away, self._scale, self._z, self._az)
+            self._kernels.substitute(way, self._gain_away, self._scale, self._z, self._az)
             for way in self.filters.substitution[half]
         )
 

@@ -13,7 +13,7 @@ All memory is gone through once: this is what the time is spent on. z and A z ma
 
 from ttt_cli.kernels.arrays import Index, Strided, Vector
 from ttt_cli.kernels.compile import kernel
-from ttt_cli.kernels.ep.structures import Chains, Way
+from ttt_cli.kernels.ep.structures import Chains, Descent, Way
 from ttt_cli.kernels.indices import at, span
 
 
@@ -95,24 +95,14 @@ def join_factors(later: Index, chains: Chains, filtered: Vector, scale: Vector, 
 
 @kernel
 def eliminate(
-    begin: int,
-    end: int,
-    back: bool,
-    source: Index,
-    gain: Vector,
-    beta: float,
-    alpha: float,
-    z: Strided,
-    az: Strided,
-    p: Vector,
-    ap: Vector,
-    correction: Vector,
-    residual: Vector,
+    way: Way, gain: Vector, beta: float, alpha: float, z: Strided, az: Strided, descent: Descent
 ) -> None:
     """Go on by `alpha` along the next direction, z + `beta` p, and eliminate the residual left into `z`.
 
-    `ap` is A p; `az` is A z on entry, the residual afterwards.
+    `az` is A z on entry, the residual afterwards.
     """
+    begin, end, back, source, _ = way
+    p, ap, correction, residual = descent
     for count in range(end - begin):
         i = at(end - 1 - count if back else begin + count)
         direction = z[i] + beta * p[i]
@@ -139,17 +129,9 @@ def join(later: Index, previous: Index, gain_away: Vector, z: Strided) -> None:
 
 
 @kernel
-def substitute(
-    begin: int,
-    end: int,
-    back: bool,
-    source: Index,
-    gain_away: Vector,
-    scale: Vector,
-    z: Strided,
-    residual: Strided,
-) -> float:
+def substitute(way: Way, gain_away: Vector, scale: Vector, z: Strided, residual: Strided) -> float:
     """Go back through a range: `z` becomes M^-1 residual; returns their product. In the other way than `eliminate`."""
+    begin, end, back, source, _ = way
     rz = 0.0
     for count in range(end - begin):
         i = at(end - 1 - count if back else begin + count)

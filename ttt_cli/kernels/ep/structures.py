@@ -51,6 +51,21 @@ class Way(NamedTuple):
     away: Index
 
 
+class Descent(NamedTuple):
+    """Where conjugate gradients for A x = b stand; all of shape (variables,).
+
+    | name | |
+    |---|---|
+    | p, ap | the direction of the last step, and A p |
+    | correction, residual | x as found so far, and b - A x |
+    """
+
+    p: Vector
+    ap: Vector
+    correction: Vector
+    residual: Vector
+
+
 class Games(NamedTuple):
     """Distinct games by period.
 
@@ -67,6 +82,19 @@ class Games(NamedTuple):
     second: Index
     code: Codes
     weight: Vector
+
+
+class Meeting(NamedTuple):
+    """One game between the nodes, or players, `i` and `j`: numbers alone, so that handing it over costs nothing.
+
+    `outcome` of `i` (`kernels/colours.py`); `handicap` and draw `margin`, points.
+    """
+
+    i: int
+    j: int
+    outcome: int
+    handicap: float
+    margin: float
 
 
 class Rule(NamedTuple):

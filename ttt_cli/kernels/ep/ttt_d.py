@@ -14,7 +14,7 @@ from ttt_cli.kernels.colours import UNKNOWN
 from ttt_cli.kernels.compile import flat, inner, kernel
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.ep.sides import apart, colour_share, game_log_probability, game_sides, sides, together
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of, place_of
 from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
@@ -65,8 +65,9 @@ def _has_one_peak(k11, k12, k22):
 
 
 @flat
-def _play(g, i, j, n, code, times, noise, margin, advantage, handicap, marginal, message, link):
+def _play(g, meeting, n, times, noise, advantage, marginal, message, link):
     """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
+    i, j, outcome, handicap, margin = meeting
     a = n + i
     b = n + j
     cavity_si = marginal[i, 0] - message[g, 0]
@@ -85,8 +86,7 @@ def _play(g, i, j, n, code, times, noise, margin, advantage, handicap, marginal,
     mean_ej = (marginal[b, 1] - message[g, 7]) * var_ej
     difference = mean_si - mean_sj
     var_d = var_si + var_sj
-    outcome = outcome_of(code)
-    given = difference + handicap_of(code, handicap)
+    given = difference + handicap
     g1, g2, k11, k12, k22 = game_sides(
         outcome, given + (mean_ei + margin), (mean_ej + margin) - given, advantage,
         apart(noise, var_d, var_ei, var_ej),
@@ -125,31 +125,16 @@ def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
     _, first, second, code, weight = games
     noise, margin, _, advantage, handicap = rule
     for g in span(begin, end):
-        i = at(first[g])
-        j = at(second[g])
-        change = _play(
-            g, i, j, n, code[g], weight[g], noise, margin[g], advantage, handicap, marginal, message, link
+        meeting = Meeting(
+            at(first[g]), at(second[g]), outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
         )
+        change = _play(g, meeting, n, weight[g], noise, advantage, marginal, message, link)
         if change < 0.0:
             skipped += 1
         elif weight[g] > 1.0 and change > SETTLED:
             for _ in range(repeats):
                 before = change
-                change = _play(
-                    g,
-                    i,
-                    j,
-                    n,
-                    code[g],
-                    weight[g],
-                    noise,
-                    margin[g],
-                    advantage,
-                    handicap,
-                    marginal,
-                    message,
-                    link,
-                )
+                change = _play(g, meeting, n, weight[g], noise, advantage, marginal, message, link)
                 if change < SETTLED or change < SLOW * before:
                     break
     return skipped
@@ -194,6 +179,28 @@ def sweep(
             games.start[p], games.start[p + 1], n, games, rule, repeats, marginal, message, link
         )
     return skipped
+
+
+@kernel
+def settle_margins(
+    part: Part, back: bool, chains: Chains, origin: float, messages: Messages, positivity: Rows
+) -> None:
+    """One pass through the margins of a part, or `back`, while the sites of games stay.
+
+    The factors that keep the margins of a player positive are slow to agree where a sweep updates each but twice.
+    """
+    _, previous, following, mean, variance = chains
+    forward, backward, marginal = messages
+    n = at(len(positivity))
+    for count in range(part.node_end - part.node):
+        i = at(part.node_end - 1 - count if back else part.node + count)
+        e = n + i
+        if back:
+            if following[i] < part.node_end:
+                receive(e, backward, from_future(following[e], mean, variance, forward, marginal), marginal)
+        elif previous[i] < 0 or previous[i] >= part.node:
+            receive(e, forward, from_past(e, previous[e], mean, variance, backward, marginal), marginal)
+        _keep_positive(i, e, origin, marginal, positivity)
 
 
 @kernel

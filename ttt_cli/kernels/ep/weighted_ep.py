@@ -11,7 +11,7 @@ import math
 from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector
 from ttt_cli.kernels.colours import UNKNOWN, game_moments
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
+from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Meeting, Rule
 from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
@@ -101,35 +101,21 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
 
 
 @inner
-def _play(
-    g,
-    i,
-    j,
-    code,
-    handicap,
-    alone_i,
-    alone_j,
-    times_i,
-    times_j,
-    noise,
-    margin,
-    advantage,
-    marginal,
-    sites,
-    links,
-):
-    """Update the site of one game; `alone` is the power of it that the cavity lacks, `times` that it is used with.
+def _play(g, meeting, alone, times, noise, advantage, marginal, sites, links):
+    """Update the site of one game; `alone` are the powers of it that the cavities lack, `times` those it is used with.
 
     Returns whether it could be done.
     """
+    i, j, outcome, handicap, margin = meeting
+    alone_i, alone_j = alone
     var_i = 1.0 / (marginal[i, 0] - alone_i * sites[g, 0])
     var_j = 1.0 / (marginal[j, 0] - alone_j * sites[g, 2])
     mean_i = (marginal[i, 1] - alone_i * sites[g, 1]) * var_i
     mean_j = (marginal[j, 1] - alone_j * sites[g, 3]) * var_j
     scale = 1.0 / math.sqrt(noise + var_i + var_j)
     apart = mean_i - mean_j
-    v, w = game_moments((apart + handicap) * scale, advantage * scale, margin * scale, code)
-    if code >= UNKNOWN and w < 0.0:  # two peaks: no Gaussian site stands for them
+    v, w = game_moments((apart + handicap) * scale, advantage * scale, margin * scale, outcome)
+    if outcome >= UNKNOWN and w < 0.0:  # two peaks: no Gaussian site stands for them
         return False
     shift = v * scale
     shrink = w * scale * scale
@@ -142,8 +128,8 @@ def _play(
     links[g, 1] = (shift + shrink * apart) * spread
     links[g, 2] = part_i
     links[g, 3] = part_j
-    _replace(i, times_i, shrink / left_i, (mean_i * shrink + shift) / left_i, marginal, sites[g, :2])
-    _replace(j, times_j, shrink / left_j, (mean_j * shrink - shift) / left_j, marginal, sites[g, 2:])
+    _replace(i, times[0], shrink / left_i, (mean_i * shrink + shift) / left_i, marginal, sites[g, :2])
+    _replace(j, times[1], shrink / left_j, (mean_j * shrink - shift) / left_j, marginal, sites[g, 2:])
     return True
 
 
@@ -169,12 +155,12 @@ def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) ->
     for k in range(len(active)):
         g = active[k]
         alone = min(times[g], 1.0)
-        done = _play(
-            g, ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], handicap),
-            alone * decay[k, 0], alone * decay[k, 1], times[g] * decay[k, 0], times[g] * decay[k, 1],
-            noise, margin[g], advantage, marginal, sites, links,
-        )  # fmt: skip
-        if not done:
+        meeting = Meeting(
+            ends[k, 0], ends[k, 1], outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
+        )
+        lacking = alone * decay[k, 0], alone * decay[k, 1]
+        used = times[g] * decay[k, 0], times[g] * decay[k, 1]
+        if not _play(g, meeting, lacking, used, noise, advantage, marginal, sites, links):
             skipped += 1
     return skipped
 

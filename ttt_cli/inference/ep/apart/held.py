@@ -21,7 +21,7 @@ from ttt_cli.inference.ep.inference import REPEATS
 from ttt_cli.inference.ep.merged import points_given
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.year_margins import YearMargins, in_memory, newcomers_of
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites, Way
+from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Rule, Sites, Way
 
 Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros, by its name
 
@@ -142,7 +142,13 @@ class HeldSlice:
         for message, nodes, crosses, new in self._ends(arrived):
             marginal[nodes[crosses]] += new - message[nodes[crosses]]
             message[nodes[crosses]] = new
-        return self._sweep(1, pace), self.gathered()
+        skipped = self._sweep(1, pace)
+        if len(self.sites.positivity) and pace is not Pace.PLAIN:
+            for back in (False, True):  # as `Inference`
+                self._kernels.settle_margins(
+                    self._part, back, self._chains, self._rule.origin, self._messages, self.sites.positivity
+                )
+        return skipped, self.gathered()
 
     def _sweep(self, turn: int, pace: Pace) -> int:
         """One pass; neighbouring slices are turned against each other, but not with margins (`Inference`)."""
@@ -231,13 +237,11 @@ class HeldSlice:
         return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
 
     def _by_chains(self, beta: float, alpha: float) -> None:
+        descent = Descent(self._p, self._ap, self._correction, self._residual)
         for way in self._elimination:
-            self._joint.eliminate(
-                *way[:4], self._gain, beta, alpha, self._z, self._az, self._p, self._ap, self._correction,
-                self._residual,
-            )  # fmt: skip
+            self._joint.eliminate(way, self._gain, beta, alpha, self._z, self._az, descent)
         for way in self._substitution:
-            self._joint.substitute(*way[:4], self._gain_away, self._scale, self._z, self._az)
+            self._joint.substitute(way, self._gain_away, self._scale, self._z, self._az)
 
     def ascend(self, arrived: Array) -> tuple[float, float]:
         """z = M^-1 r with what arrived, and A z; returns r^T z and z^T (A - M) z."""
