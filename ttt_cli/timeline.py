@@ -75,7 +75,12 @@ class Timeline:
     @property
     def colours(self) -> bool:
         """Whether it is known of any game who had White's advantage."""
-        return bool(np.any(self.sides == KNOWN)) or not self.n_games
+        return bool(np.any(self.distinct_sides == KNOWN)) or not self.n_games
+
+    @property
+    def distinct_sides(self) -> NDArray[np.int8]:
+        """`sides`, of one game where all are alike."""
+        return self.sides if self.sides.strides[0] else self.sides[:1]
 
     def ahead(self, advantage: float) -> Array:
         """Points by which White is ahead in each game besides the skills, by an advantage that is known to be his."""

@@ -75,7 +75,7 @@ def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
         timeline.outcome,
         timeline.offset,
     )
-    sides = timeline.sides if timeline.sides.strides[0] else timeline.sides[:1]
+    sides = timeline.distinct_sides
     counted = np.abs(sides) if colours else np.maximum(sides, 0)
     balance = timeline.weight if counted.all() else counted * timeline.weight
     if not colours or np.any(sides != KNOWN):
