@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.line.options import NOT_CONVERGED, set_option, verbosity_options, waiting_option
+from ttt_cli.cli.line.where import cluster_option
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import VERBOSE, say, voice
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", "output", metavar="RUN", help="The run to write; default: RUN is replaced.")
 @click.option("--again", is_flag=True, help="Read files that are in RUN already: their games count twice.")
 @click.option("--dedupe", is_flag=True, help="Leave out games that seem to be in RUN already.")
+@cluster_option
 @waiting_option
 @verbosity_options
 def command(

@@ -29,9 +29,7 @@ from ttt_cli.room import MEMORY, Room
 
 TOL: Final = 1e-3  # points: of the joint means
 RELATIVE: Final = 1e-2  # or to their corrections
-
-
-RETRIES: Final = 5  # after losses, one after the other
+RETRIES: Final = 20  # of a sweep after losses
 
 Result = TypeVar("Result")
 
