@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final
@@ -29,10 +30,11 @@ class Checkpoint:
         digest = blake2b(repr(play).encode(), digest_size=8)
         columns: list[NDArray[Any]] = [
             timeline.node_start, timeline.game_start, timeline.game_white, timeline.game_black, timeline.outcome,
-            timeline.weight, timeline.offset, timeline.sides, *(of for prior in priors for of in prior.steps()),
+            timeline.weight, timeline.offset, timeline.sides,
         ]  # fmt: skip
-        for column in columns:
-            digest.update((column if column.strides[0] else column[:1]).tobytes())
+        for column in chain(columns, (of for prior in priors for of in prior.steps())):
+            digest.update(np.ascontiguousarray(column if column.strides[0] else column[:1]).data)
+            timeline.room.let_go()
         self.folder = scratch.absolute() / f"ttt-fit-{digest.hexdigest()}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
