@@ -105,7 +105,7 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("top 1858", 2, "nothing can be done with 1858 here", "the period of a ranking: --at 1858"),
     ("top 1858 -n 8", 2, "nothing can be done with 1858 here", "the period of a ranking: --at 1858"),
     ("top --scale 2700", 2, "'2700' is no anchor of a scale", "NAME @ YEAR = RATING"),
-    ("update a.ttt games.csv --again --cluster local", 2, "'local' is no cluster", "local:N, HOST:PORT"),
+    ("update a.ttt games.csv --again --cluster local", 2, "'local' is no cluster", "where to work: local:N"),
     ("fit games.csv --memory 1GB --cluster local:1", 2, "memory and cluster are one or the other", ""),
     # where answers go
     ("export", 2, "TABLE is missing: one of skills, players, games, evidence", "`ttt export skills -o skills.csv`"),
