@@ -11,6 +11,7 @@ from ttt_cli.views.rows import Rows
 
 Row = Mapping[str, Any]
 Sides = tuple[str, str]  # what the side named first and the other are called
+NEUTRAL: Final = "neutral"  # as what a side is called that has no advantage
 _COLOURS: Final[Sides] = ("white", "black")
 _DECIMALS: Final = {"score": 3, "expected": 3, "opponents_mean": 1, "mean": 1, "opponent_mean": 1, "p_win": 3}
 _IDS: Final = "SELECT player, id FROM names WHERE player IN (?, ?)"
@@ -129,9 +130,7 @@ def record_rows(
     for period, played in by_period(games).items():
         shares = {
             "both": played,
-            sides[0]: [g for g in played if g.is_white and not g.neutral],
-            sides[1]: [g for g in played if not g.is_white and not g.neutral],
-            "neutral": [g for g in played if g.neutral],
+            **{side: [g for g in played if _side(g, sides) == side] for side in (*sides, NEUTRAL)},
         }
         for colour, some in shares.items():
             if some:
@@ -146,14 +145,12 @@ def record_table(
     player: str, games: Sequence[Played], title: tuple[str, ...] = (), sides: Sides = _COLOURS
 ) -> Rows:
     """For the eye: one row per period with the records by side and on neutral ground, `+wins =draws -losses`."""
-    rows, neutral = [], any(g.neutral for g in games)
+    shown = (*sides, NEUTRAL) if any(g.neutral for g in games) else sides
+    rows = []
     for period, played in by_period(games).items():
         sums = tally(played)
-        colours = [[g for g in played if g.is_white is side and not g.neutral] for side in (True, False)]
-        colours += [[g for g in played if g.neutral]] if neutral else []
-        rows.append(
-            (player, period, record_words(sums), *sums.means, *map(record_words, map(tally, colours)))
-        )
+        colours = (tally(g for g in played if _side(g, sides) == side) for side in shown)
+        rows.append((player, period, record_words(sums), *sums.means, *map(record_words, colours)))
     columns = (
         "player",
         "period",
@@ -161,10 +158,14 @@ def record_table(
         "score",
         "expected",
         "opponents_mean",
-        *(f"as_{side}" for side in sides),
-        *(("neutral",) if neutral else ()),
+        *(side if side == NEUTRAL else f"as_{side}" for side in shown),
     )
     return Rows(columns, rows, title, _DECIMALS, frozenset({"player"}))
+
+
+def _side(game: Played, sides: Sides) -> str:
+    """What the player's side in a game is called."""
+    return NEUTRAL if game.neutral else sides[0] if game.is_white else sides[1]
 
 
 def record_words(sums: Tally) -> str:
@@ -184,7 +185,7 @@ def upset_rows(
     )
     rows = [
         (
-            *(player, g.date, g.opponent, g.chance.win, sides[0] if g.is_white else sides[1]),
+            *(player, g.date, g.opponent, g.chance.win, _side(g, sides)),
             *(g.own["mean"], g.their["mean"], g.file, g.line),
         )
         for g in won

@@ -11,6 +11,7 @@ from ttt_cli.folding import fold_all
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE, TEXTS
 from ttt_cli.views.beside import Beside
+from ttt_cli.views.players.record import NEUTRAL
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report.site.events import Event, Events, find_events
 from ttt_cli.views.report.site.lines import named
@@ -62,11 +63,11 @@ class Book:
         return [link(f"{way}{one.page}", one.name) if one.page else text(one.name) for one in self.people]
 
     @cached_property
-    def sides(self) -> tuple[str, str]:
-        """What stands for the side named first and the other: their initials, if these differ."""
-        names = [say(name) for name in side_names(self.run)]
-        first, second = (name[0].upper() for name in names)
-        return (first, second) if first != second else (names[0], names[1])
+    def sides(self) -> list[str]:
+        """What stands for the side named first, the other and neutral ground: their initials, if these differ."""
+        names = [say(name) for name in (*side_names(self.run), NEUTRAL)]
+        initials = [name[0].upper() for name in names]
+        return initials if len(set(initials)) == len(names) else names
 
     @cached_property
     def fields(self) -> list[str]:

@@ -41,6 +41,7 @@ class Side:
         games, starts = played.by_player
         self.games: Places = games[starts[player] : starts[player + 1]]
         self.is_white = played.white[self.games] == player
+        self.way = np.where(played.neutral[self.games], 2, ~self.is_white)  # a place in `book.sides`
         self.opponent = np.where(self.is_white, played.black[self.games], played.white[self.games])
         outcome = played.outcome[self.games]
         self.outcome = np.where(self.is_white, outcome, 2 - outcome)
@@ -160,7 +161,7 @@ def _best_wins(book: Book, side: Side) -> str:
     dates, events = book.played.dates, book.events.of_game
     rows = [
         row(
-            dates[side.games[at]], book.sides[int(not side.is_white[at])], book.links[side.opponent[at]],
+            dates[side.games[at]], book.sides[side.way[at]], book.links[side.opponent[at]],
             chance(side.win[at]), book.event_names[events[side.games[at]]],
         )
         for at in best
@@ -182,7 +183,7 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
     last = None
     columns = (
         side.games,
-        side.is_white,
+        side.way,
         side.opponent,
         side.outcome,
         side.expected,
@@ -191,7 +192,7 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
         side.year,
     )
     order = np.argsort(first[place], kind="stable")
-    for game, is_white, opponent, outcome, expected, weight, at, year in zip(
+    for game, way, opponent, outcome, expected, weight, at, year in zip(
         *(column[order].tolist() for column in columns), strict=True
     ):
         if at != last:
@@ -201,7 +202,7 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
         times = "" if weight == 1 else f" × {weight:.10g}"
         told = (
             within(dates[game], year),
-            book.sides[int(not is_white)],
+            book.sides[way],
             fields[opponent],
             result(outcome) + times,
         )
