@@ -88,6 +88,11 @@ def test_every_view_names_the_same_number_one(
     text = json.dumps(make_figure(run, "top", limits=asked).spec)
     drawn = re.findall(r'"period": "(\d+)", "value": [\d.]+, "of": "number one", "player": "([^"]+)"', text)
     assert dict(drawn) == found
+    bars = re.findall(
+        r'"period": "(\d+)", "player": "([^"]+)", "led": "[^"]*", "p": [^,]+, "of": "number one"',
+        json.dumps(make_figure(run, "leaders", limits=asked).spec),
+    )
+    assert dict(bars) == found
     everybody = people(run)
     of_site, _ = rankings(run, asked, everybody)
     assert {str(year): everybody[one.id[0]].name for year, one in of_site.items()} == found
