@@ -3,7 +3,9 @@
 import mmap
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import SetupError
+from ttt_cli.files import workplace
 
 AT_ONCE: Final = 1 << 19  # rows of arrays in files that are looked at before they are let go
 
@@ -70,6 +73,25 @@ class FileRoom(Room):
         if hasattr(mmap, "MADV_DONTNEED"):
             for file in self._files:
                 file.madvise(mmap.MADV_DONTNEED)
+
+
+@contextmanager
+def folder_of_files(scratch: Path | None, name: str) -> Iterator[Path]:
+    """A folder in `scratch`, or among temporary files, for as long as the block lasts.
+
+    What processes that were killed left in `scratch` is removed. Raises SetupError when it cannot be made.
+    """
+    with ExitStack() as stack:
+        if scratch is None:
+            temporary = TemporaryDirectory(prefix=f"ttt-{name}-", ignore_cleanup_errors=True)
+            yield Path(stack.enter_context(temporary))
+            return
+        try:
+            scratch.absolute().mkdir(parents=True, exist_ok=True)
+            folder = stack.enter_context(workplace(scratch.absolute() / name))
+        except OSError as error:
+            raise no_room(scratch, error) from error
+        yield folder
 
 
 def no_room(folder: Path, error: OSError) -> SetupError:

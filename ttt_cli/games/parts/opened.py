@@ -1,14 +1,12 @@
 """Games as a fit is to have them: in files where little memory or a cluster is asked for, else in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ttt_cli.cluster.chains import chain_workers
 from ttt_cli.cluster.client import cluster_asked, local_workers
 from ttt_cli.config.schema import DataConfig, SolverConfig
-from ttt_cli.files import workplace
 from ttt_cli.games.parts.read import read_in_parts, why_whole
 from ttt_cli.games.read import files_named, read_games
 from ttt_cli.games.table import Games
@@ -16,7 +14,7 @@ from ttt_cli.progress import SILENT, Progress
 from ttt_cli.reading.many import jobs_for
 from ttt_cli.reading.sources import Named
 from ttt_cli.reading.streams import Input
-from ttt_cli.room import no_room
+from ttt_cli.room import folder_of_files
 
 
 @contextmanager
@@ -48,24 +46,7 @@ def games_for(
         where, jobs = None, min(local, jobs_for(inputs))
     else:
         jobs = 1
-    with _folder(solver.scratch) as folder:
+    with folder_of_files(None if solver.scratch is None else Path(solver.scratch), "games") as folder:
         with chain_workers(where, jobs) as workers:
             games = read_in_parts(named, data, folder, workers, progress)
         yield games
-
-
-@contextmanager
-def _folder(scratch: str | None) -> Iterator[Path]:
-    """A folder for a while; what processes that were killed left in `scratch` is removed."""
-    if scratch is None:
-        with TemporaryDirectory(prefix="ttt-games-", ignore_cleanup_errors=True) as name:
-            yield Path(name)
-        return
-    place = Path(scratch).absolute()
-    with ExitStack() as stack:
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(workplace(place / "games"))
-        except OSError as error:
-            raise no_room(place, error) from error
-        yield folder

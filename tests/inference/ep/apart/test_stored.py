@@ -81,7 +81,24 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
     with pytest.raises(SetupError, match=r"cannot be stored in .*No space left on device") as caught:
         ttt.fit(history(5), ttt.Params(), EXACT, place=Storage(tmp_path, TAKEN + 10_000, 1))
     assert "--scratch" in (caught.value.hint or "")
-    assert not list(tmp_path.glob("ttt-slices-*"))
+    assert not list(tmp_path.glob(".slices*"))
+
+
+def test_nothing_is_left_of_a_fit_that_is_given_up(tmp_path):
+    """The thread of a fit that is interrupted ends with the process."""
+    timeline, params = history(5), ttt.Params(beta=300)
+    place = Storage(tmp_path, TAKEN + 10_000, 1)
+    left = []
+
+    def end(*_: object) -> None:
+        left.append(len(list(tmp_path.glob(".slices*"))))
+        place.close()
+        left.append(len(list(tmp_path.glob(".slices*"))))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ttt.fit(timeline, params, EXACT, place=place, on_sweep=end)
+    assert left == [1, 0]
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="memory is the system's affair here")

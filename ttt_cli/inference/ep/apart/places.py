@@ -1,7 +1,7 @@
 """Where a fit is to be: on a cluster, in files where memory is scarce, or in this process as a whole."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,7 +31,9 @@ def fit_place(
             hint="without --cluster (solver.cluster, $TTT_CLUSTER) and --memory (solver.memory) it is fitted whole",
         )
     elif where is None:
-        yield storage
+        assert storage is not None
+        with closing(storage):
+            yield storage
     else:
         from ttt_cli.inference.ep.cluster import Cluster
 

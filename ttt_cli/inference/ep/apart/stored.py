@@ -8,10 +8,9 @@ through the slices in the same order again and again, the first stay loaded: no 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +21,7 @@ from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.processes import available_cores
-from ttt_cli.room import FileRoom
+from ttt_cli.room import FileRoom, folder_of_files
 from ttt_cli.timeline import Timeline
 
 VARIABLE: Final = 225  # bytes of a slice for each of its variables
@@ -65,7 +64,7 @@ class Storage:
 
     def __init__(self, scratch: Path | None, memory: int, threads: int | None, quantities: int = 1) -> None:
         self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
-        self._quantities = quantities
+        self._quantities, self._folder = quantities, ExitStack()
 
     def holds(self, timeline: Timeline) -> bool:
         """Whether there is memory for a whole fit."""
@@ -98,10 +97,11 @@ class Storage:
     @contextmanager
     def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Stored]:
         """The files are gone after the block. Raises SetupError when there is no room for them."""
-        with TemporaryDirectory(prefix="ttt-slices-", dir=self.scratch, ignore_cleanup_errors=True) as folder:
+        with self._folder:
+            folder = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
 
             def stored(piece: Piece) -> _StoredSlice:
-                place = Path(folder) / str(piece.number)
+                place = folder / str(piece.number)
                 return _StoredSlice(place, self._memory, self._threads, partial(HeldSlice, piece, play, kept))
 
             held = Stored(pieces, self._threads, stored)
@@ -109,6 +109,10 @@ class Storage:
                 yield held
             finally:
                 held.close()
+
+    def close(self) -> None:
+        """Remove the files of a fit that is given up while a thread is still at it."""
+        self._folder.close()
 
 
 class _StoredSlice:
