@@ -14,6 +14,7 @@ from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.test_browser import shown
 from tests.views.test_hostile_names import BROWSER
 from ttt_cli.views.report.page import report_page
+from ttt_cli.views.report.site import shared
 from ttt_cli.views.report.site.build import write_site
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium here")]
@@ -27,6 +28,9 @@ PAGES = (
     "events/1861-london-eng.html",
     "compare.html#p=morphy-paul:1857,anderssen-adolf",
     "report.html",
+    "few/players/few_1.html",
+    "few/players/few_1.html#kolisch-ignaz",
+    "few/events/few_1.html",
 )
 
 
@@ -49,14 +53,17 @@ def axe(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site, and the single page in its folder, with axe-core in every page."""
+    """A site, in its folder the single page and a site of shared pages, with axe-core in every page."""
     place = tmp_path_factory.mktemp("judged") / "site"
     write_site(run_of(TOLD), place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared, "OWN", 1)
+        write_site(run_of(TOLD), place / "few")
     (place / "report.html").write_text(report_page(run_of(TOLD)), encoding="utf-8")
     for script in (axe, Path(__file__).with_name("drive_axe.js")):
         shutil.copy(script, place)
     for page in place.rglob("*.html"):
-        up = "../" if page.parent != place else ""
+        up = "../" * (len(page.relative_to(place).parts) - 1)
         scripts = "".join(f"<script src={up}{name}></script>" for name in ("axe.min.js", "drive_axe.js"))
         text = page.read_text(encoding="utf-8").replace(
             "script-src 'unsafe-inline'", "script-src 'unsafe-inline' file:"
