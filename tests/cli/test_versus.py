@@ -1,9 +1,12 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.handmade import RECORDS, put_small_run
+from tests.support.handmade import RECORDS, games_of, put_small_run
+from ttt_cli import fit
 from ttt_cli.cli import main
 
 
@@ -52,3 +55,15 @@ def test_their_games_as_rows(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_cannot_be_asked_exits_2(args: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["versus", "morphy", "anderssen", *args]) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_a_joint_posterior_is_asked_without_scipy_and_a_compiler(tmp_path: Path) -> None:
+    fit(games_of(RECORDS), output=tmp_path / "j.ttt", posterior="joint")
+    script = (
+        "import sys; from ttt_cli.cli.main import run;"
+        f"code = run(['versus', 'morphy', 'anderssen', '-f', 'json', '-r', {str(tmp_path / 'j.ttt')!r}]);"
+        "sys.exit(code or len({'scipy', 'numba', 'pandas', 'pydantic'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["skills"] == "joint"

@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ttt_cli.arrays import Array, Mask, Places
 from ttt_cli.errors import ConfigError, LookupFailed, RunError
@@ -91,6 +90,34 @@ class _Points(NamedTuple):
         return np.where(self.between, self.ahead / np.where(self.between, self.way, 1.0), 0.0)
 
 
+class _Weights(NamedTuple):
+    """The variables that skills lie between, and what share of each they have: W (variables, skills), two a column.
+
+    `place` and `share` (2, skills), `size` variables.
+    """
+
+    place: Places
+    share: Array
+    size: int
+
+    def of(self, x: Array) -> Array:
+        """W' x for x (variables, columns)."""
+        found: Array = (self.share[:, :, None] * x[self.place]).sum(axis=0)
+        return found
+
+    def sum(self, w: Array) -> Array:
+        """W w for w (skills,)."""
+        found: Array = np.bincount(self.place.ravel(), (self.share * w).ravel(), self.size)
+        return found
+
+    def columns(self, part: slice = slice(None)) -> Array:
+        """Those columns of W, whole."""
+        place, share = self.place[:, part], self.share[:, part]
+        found = np.zeros((self.size, place.shape[1]))
+        np.add.at(found, (place, np.arange(place.shape[1])), share)
+        return found
+
+
 class JointSkills:
     """The joint Gaussian of a run, points. Raises RunError where the run holds none."""
 
@@ -118,8 +145,9 @@ class JointSkills:
         )
 
     def _variance(self, points: _Points, w: Array) -> float:
-        of_variables = self._inverse(self._weights(points) @ csr_array(w[:, None]), EXACT)
-        return float(of_variables.item() + w @ self._own_covariance(points) @ w)
+        b = self._weights(points).sum(w)
+        x, r = self._true(lambda: self._a.solve(b, EXACT))
+        return float(b @ x + x @ r + w @ self._own_covariance(points) @ w)
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
         """The covariance matrix of each group of skills, points^2; those of few skills `exact` to its square.
@@ -155,10 +183,10 @@ class JointSkills:
 
     def _sampled(self, points: _Points, n: int, rng: np.random.Generator) -> Array:
         """Samples of many skills, by those of all variables."""
-        weights, found = self._weights(points).T, np.empty((n, len(points.node)))
+        weights, found = self._weights(points), np.empty((n, len(points.node)))
         for begin in range(0, n, AT_ONCE):
             z = rng.standard_normal((min(AT_ONCE, n - begin), len(self._a.diagonal)))
-            found[begin : begin + AT_ONCE] = (weights @ self._factor.coloured(z.T)).T
+            found[begin : begin + AT_ONCE] = weights.of(self._factor.coloured(z.T)).T
         moved = np.flatnonzero(self._own_noise(points, points))
         for node in np.unique(points.node[moved]):
             part = moved[points.node[moved] == node]
@@ -184,12 +212,9 @@ class JointSkills:
             (group[points.node + points.between], points.share),
         ]
 
-    def _weights(self, points: _Points) -> Any:
-        """The same as a matrix, (variables, skills)."""
-        (one, of_one), (other, of_other) = self._ends(points)
-        every = np.arange(len(points.node))
-        entries = np.append(of_one, of_other), (np.append(one, other), np.append(every, every))
-        return csr_array(entries, (len(self._a.diagonal), len(every)))
+    def _weights(self, points: _Points) -> _Weights:
+        place, share = map(np.stack, zip(*self._ends(points), strict=True))
+        return _Weights(place, share, len(self._a.diagonal))
 
     def _own_noise(self, one: _Points, other: _Points) -> Array:
         """The covariances of what is added to the variables: of bridges, and of walks onward, from the same nodes."""
@@ -205,20 +230,20 @@ class JointSkills:
         found = self._inverse(self._weights(points), exact) + self._own_covariance(points)
         return 0.5 * (found + found.T)
 
-    def _inverse(self, weights: Any, exact: float) -> Array:
-        """W' A^-1 W for weights W, (variables, columns).
+    def _inverse(self, weights: _Weights, exact: float) -> Array:
+        """W' A^-1 W for weights W.
 
         With residuals R of solutions X it is W'X + X'R + R'A^-1 R, of which the last is left out.
         """
-        if (columns := weights.shape[1]) > FEW:
+        if (columns := weights.place.shape[1]) > FEW:
             found = np.empty((columns, columns))
             for begin in range(0, columns, AT_ONCE):
                 part = slice(begin, begin + AT_ONCE)
-                found[:, part] = weights.T @ self._solve(weights[:, part].toarray())
+                found[:, part] = weights.of(self._solve(weights.columns(part)))
             return found
-        solved = self._true(lambda: [self._a.solve(b, exact) for b in weights.T.toarray()])
-        x, r = (np.array([pair[k] for pair in solved]).reshape(weights.shape[::-1]).T for k in (0, 1))
-        product: Array = weights.T @ x + x.T @ r
+        solved = self._true(lambda: [self._a.solve(b, exact) for b in weights.columns().T])
+        x, r = (np.array([pair[k] for pair in solved]).reshape(columns, weights.size).T for k in (0, 1))
+        product: Array = weights.of(x) + x.T @ r
         return product
 
     @cached_property

@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
-from scipy.linalg.lapack import dpttrf, dpttrs
-from scipy.sparse import coo_array
 
 from ttt_cli.arrays import Array, Mask, Places
 from ttt_cli.periods import calendar_year
 from ttt_cli.runs.curves import by_year
 from ttt_cli.runs.schema import DATABASE
+from ttt_cli.runs.tridiagonal import Chains
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
@@ -43,7 +42,7 @@ class Precision:
     | step | as group | points^2 | the variance of the step since the one before; at a first, of the prior |
     | diagonal | (variables,) | 1/points^2 | |
     | chain | (variables - 1,) | 1/points^2 | entries of A beside the diagonal: steps from one variable to the next |
-    | above | (variables, variables) | 1/points^2 | all entries above the diagonal, in rows |
+    | low, high, above | (entries,) | 1/points^2 | rows, columns and values of all entries above the diagonal |
     """
 
     def __init__(self, run: Run) -> None:
@@ -75,15 +74,14 @@ class Precision:
         self.diagonal += np.bincount(row[own], value[own], size)
         low, high = np.minimum(row, column)[~own], np.maximum(row, column)[~own]
         joined = np.flatnonzero(self.chain)
-        entries = np.append(value[~own], self.chain[joined])
-        places = np.append(low, joined), np.append(high, joined + 1)
-        self.above: Any = coo_array((entries, places), (size, size)).tocsr()
+        self.low, self.high = np.append(low, joined), np.append(high, joined + 1)
+        self.above: Array = np.append(value[~own], self.chain[joined])
 
     def times(self, x: Array) -> Array:
         """A x for x of shape (variables,)."""
         product: Array = self.diagonal * x
-        product += self.above @ x
-        product += self.above.T @ x
+        product += np.bincount(self.low, self.above * x[self.high], len(x))
+        product += np.bincount(self.high, self.above * x[self.low], len(x))
         return product
 
     def solve(self, b: Array, exact: float) -> tuple[Array, Array]:
@@ -92,9 +90,8 @@ class Precision:
         The chains with the diagonal of A, in which nobody has met anybody, are the preconditioner. Raises ValueError
         where A is not positive definite.
         """
-        diagonal, below = self._chains
         x, r = np.zeros_like(b), b.copy()
-        z = dpttrs(diagonal, below, r)[0]
+        z = self._chains.solve(r)
         p = z.copy()
         size = first = _dot(r, z)
         for _ in range(MOST_ITERATIONS):
@@ -106,7 +103,7 @@ class Precision:
                 break
             x += (size / curved) * p
             r -= (size / curved) * q
-            z = dpttrs(diagonal, below, r)[0]
+            z = self._chains.solve(r)
             before, size = size, _dot(r, z)
             p *= size / before
             p += z
@@ -120,19 +117,16 @@ class Precision:
         from ttt_cli.sparse.factor import Factor, require_affordable
         from ttt_cli.sparse.pattern import Pattern
 
-        above, apart = self.above.tocoo(), first != second
-        low, high = above.coords
-        pattern = Pattern(np.append(low, first[apart]), np.append(high, second[apart]), len(self.diagonal))
+        apart = first != second
+        low, high = np.append(self.low, first[apart]), np.append(self.high, second[apart])
+        pattern = Pattern(low, high, len(self.diagonal))
         require_affordable(pattern, "covariances", f"ask for at most {FEW} at once")
-        coupling = -np.append(above.data, np.zeros(apart.sum()))
+        coupling = -np.append(self.above, np.zeros(apart.sum()))
         return Factor(pattern, coupling, self.diagonal, once=once)
 
     @cached_property
-    def _chains(self) -> tuple[Array, Array]:
-        diagonal, below, failed = dpttrf(self.diagonal, self.chain)
-        if failed:
-            raise ValueError("not positive definite")
-        return diagonal, below
+    def _chains(self) -> Chains:
+        return Chains(self.diagonal, self.chain)
 
 
 def _dot(x: Array, y: Array) -> float:
