@@ -1,11 +1,9 @@
 """White's advantage in all models: mirrors, the best one, and games whose colours are unknown."""
 
 import math
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.reference import ttt_ep
@@ -310,29 +308,6 @@ def test_gradients_count_both_colourings(model, known):
     none = module.Params(**{**asked, "white_advantage": 0.0})
     slope = module.gradient(timeline, none, module.fit(timeline, none, EXACT))["white_advantage"]
     assert slope == pytest.approx(0, abs=1e-9) if known == "unknown" else abs(slope) > 1e-5
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
-def test_columns_of_winners_say_nothing_of_sides_however_few_their_games(name: str, tmp_path: Path) -> None:
-    rows = [
-        {"tourney_date": 19900101 + k, "winner_name": "ab"[k % 2], "loser_name": "ba"[k % 2]}
-        for k in range(4)
-    ]
-    frame = pd.DataFrame(rows)
-    lines = partial(frame.to_json, orient="records", lines=True)
-    write = {"a.csv": partial(frame.to_csv, index=False), "a.jsonl": lines, "a.parquet": frame.to_parquet}[
-        name
-    ]
-    write(tmp_path / name)
-    games = api.read_games(tmp_path / name)
-    assert [(one.reason, one.detail) for one in games.report.problems] == [
-        ("winner named first", "by its columns")
-    ]
-    run = api.fit(games, white_advantage="estimate")
-    assert run.meta.params["white_advantage"] == 0.0
-    assert any("colours are taken as unknown" in note for note in run.meta.notes)
-    told = api.fit(api.read_games(tmp_path / name, colours="known"), white_advantage=300)
-    assert told.meta.log_evidence > run.meta.log_evidence
 
 
 @pytest.mark.parametrize("system", ["ttt", "ttt-d", "trueskill"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, groupby
 from operator import itemgetter
 from pathlib import Path
@@ -246,21 +246,17 @@ def test_the_spellings_of_a_collection(data: Path, tmp_path: Path) -> None:
     told = {spelling: {name for _, name in group} for spelling, group in groupby(sorted(rows), itemgetter(0))}
     spellings = {name: next(iter(told[name])) for name in games.players if len(told.get(name, ())) == 1}
     full = {name: name for name in {name for _, name in rows}.intersection(games.players).difference(told)}
-    for known, pairs, found in ((spellings, 158, 111), (spellings | full, 1670, 1177)):
-        assert len(list(combinations_by(known.__getitem__, known))) == pairs
-        united = [(known[a], known[b]) for a, b in pairs_of(mains, known)]
+    for known, count, found in ((spellings, 158, 111), (spellings | full, 1670, 1177)):
+        assert len(list(combinations_by(known.__getitem__, known))) == count
+        pairs = list(combinations_by(lambda name: mains.get(name, name), known))
+        united = [(known[a], known[b]) for a, b in pairs]
         assert sum(one == other for one, other in united) == found
     assert not mains.keys() & GUESSES
-    assert len({mains.get(a, a) for a, b in pairs_of(mains, known) if known[a] != known[b]}) == 15
+    assert len({mains.get(a, a) for a, b in pairs if known[a] != known[b]}) == 15
     parts = {name: parts_of_key(name_key(name)) for name in chain.from_iterable(united)}
     assert not [
         pair for pair in united if pair[0] != pair[1] and not likeness(parts[pair[0]], parts[pair[1]])
     ]
-
-
-def pairs_of(mains: Mapping[str, str], names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of names that are united."""
-    return combinations_by(lambda name: mains.get(name, name), names)
 
 
 def combinations_by(key: Callable[[str], str], names: Iterable[str]) -> Iterator[tuple[str, str]]:
