@@ -107,8 +107,8 @@ class _Weights(NamedTuple):
 
     def sum(self, w: Array) -> Array:
         """W w for w (skills,)."""
-        found: Array = np.bincount(self.place.ravel(), (self.share * w).ravel(), self.size)
-        return found
+        found = np.bincount(self.place.ravel(), (self.share * w).ravel(), self.size)
+        return found.astype(np.float64)
 
     def columns(self, part: slice = slice(None)) -> Array:
         """Those columns of W, whole."""
