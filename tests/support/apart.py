@@ -9,7 +9,7 @@ from ttt_cli.inference.draws import resolve_margin
 from ttt_cli.inference.ep.apart.cutting import Cutter
 from ttt_cli.inference.ep.apart.fit import moving_margins
 from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.apart.inference import SlicedInference
+from ttt_cli.inference.ep.apart.inference import SlicedInference, SliceLost
 from ttt_cli.inference.ep.warm_start import believed
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -39,6 +39,28 @@ class Serial:
         return [getattr(one, name)(*arguments) for one, arguments in zip(self.held, each, strict=True)]
 
 
+class Losing(Serial):
+    """The same, but before the asking of a number in `at` a slice is lost, while the others do what they are asked."""
+
+    def __init__(self, make, count, at):
+        super().__init__([make(number) for number in range(count)])
+        self.make, self.at, self.asked = make, at, 0
+
+    def ask(self, name, each):
+        self.asked += 1
+        if self.asked in self.at:
+            self.held[self.at[self.asked]] = None
+        here = [number for number, one in enumerate(self.held) if one]
+        found = [getattr(self.held[number], name)(*each[number]) for number in here]
+        if len(found) < len(self.held):
+            raise SliceLost("lost")
+        return found
+
+    def recover(self):
+        for number, one in enumerate(self.held):
+            self.held[number] = one or self.make(number)
+
+
 def asked_of(timeline, params):
     """What parameters of TTT or TTT-D say: the priors of quantities, and of games."""
     if isinstance(params, ttt_d.Params):
@@ -48,12 +70,17 @@ def asked_of(timeline, params):
     return {"skill": params.skill_prior(timeline)}, play
 
 
-def sliced(timeline, params, cuts, start=None):
-    """The inference over slices cut at these periods."""
+def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
+    """The inference over slices cut at these periods.
+
+    `lost`: slices by the asking before which they are, whose sites are in a folder `kept` or nowhere.
+    """
     priors, play = asked_of(timeline, params)
     first = timeline.previous < 0
     guess = start and np.stack([believed(start, name, prior, first) for name, prior in priors.items()])
     cutter = Cutter(timeline, np.array(cuts), [*priors.values()], colours=play.advantage != 0.0, guess=guess)
     holder = Serial([HeldSlice(piece, play) for piece in cutter])
+    if lost:
+        holder = Losing(lambda number: HeldSlice(cutter[number], play, kept), len(holder.held), lost)
     moving = moving_margins(timeline, play, start)
     return SlicedInference(holder, cutter.borders, cutter.widest, moving, play)

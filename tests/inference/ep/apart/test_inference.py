@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -26,11 +28,11 @@ MOVING = [
 seeds = st.integers(0, 2**32 - 1)
 
 
-def agree(timeline, params, cuts, solver=EXACT):
+def agree(timeline, params, cuts, solver=EXACT, **how):
     """A fit in these slices and the whole one are the same; returns both."""
     model = ttt_d if isinstance(params, ttt_d.Params) else ttt
     whole = model.fit(timeline, params, solver)
-    apart = sliced(timeline, params, cuts)
+    apart = sliced(timeline, params, cuts, **how)
     status, _ = iterate(apart.sweep, solver, None)
     assert status.converged
     priors, later = asked_of(timeline, params)[0], timeline.previous >= 0
@@ -83,6 +85,21 @@ def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
     months = len(timeline.periods)
     whole, _ = agree(timeline, model.Params(beta=300, **MOVING[2]), [0, 5, 17, 20, months])
     assert len(whole.draws.year) == 4
+
+
+@settings(max_examples=30)
+@given(
+    seeds,
+    st.dictionaries(st.integers(1, 120), st.integers(0, 2), max_size=12),
+    st.sampled_from([{}, *MOVING]),
+    st.sampled_from([ttt, ttt_d]),
+    st.booleans(),
+)
+def test_whenever_slices_are_lost_it_comes_to_the_same(seed, lost, others, model, keep):
+    """Also those that are lost while others are made again."""
+    with TemporaryDirectory() as folder:
+        how = {"lost": lost, "kept": Path(folder) if keep else None}
+        agree(history(seed), model.Params(tau=60, beta=300, **others), [0, 5, 9, 14], **how)
 
 
 def test_plain_sweeps_come_to_the_same():

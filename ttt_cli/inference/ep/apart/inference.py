@@ -8,7 +8,6 @@ conjugate gradients take the steps that they take over a whole timeline.
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -85,15 +84,21 @@ class SlicedInference:
         return any(warm)
 
     def _survive(self, task: Callable[[], Result]) -> Result:
-        """Do a task again from the sites that are left whenever slices are lost. Raises SliceLost in the end."""
-        for _ in range(RETRIES):
+        """Do a task again from the sites that are left whenever slices are lost. Raises SliceLost in the end.
+
+        No slice that is made again does anything before all are smoothed: it believes nothing yet.
+        """
+        losses = 0
+        while True:
             try:
-                return task()
-            except SliceLost:
-                with suppress(SliceLost):
+                if losses:
                     self._holder.recover()
                     self._begun()
-        return task()
+                return task()
+            except SliceLost:
+                losses += 1
+                if losses > RETRIES:
+                    raise
 
     def _all(self, name: str, *common: Any) -> list[Any]:
         return self._ask(name, [common] * (len(self._borders.start) - 1))
