@@ -132,3 +132,21 @@ def test_a_joint_posterior_is_refused(games):
 def test_other_systems_are_refused(games):
     with pytest.raises(ConfigError, match="elo is not fitted over a cluster yet"):
         api.fit(games, model="elo", cluster="local:2")
+
+
+def test_workers_that_are_lost_while_a_slice_is_sent_are_waited_for(client, games, monkeypatch):
+    """The scheduler may know one no more that it has just named, or none at all."""
+    real, named = client.scheduler_info, iter([{}, {"tcp://127.0.0.1:9": {}}])
+
+    def info(**how):
+        found = real(**how)
+        return {**found, "workers": next(named, found["workers"])}
+
+    over = Cluster(client)
+    cuts = over.cuts(build_timeline(games))
+    monkeypatch.setattr(client, "scheduler_info", info)
+    monkeypatch.setattr(over, "cuts", lambda _: cuts)
+    agree(
+        ttt.fit(build_timeline(games), PARAMS, EXACT),
+        ttt.fit(build_timeline(games), PARAMS, EXACT, place=over),
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -73,7 +73,7 @@ class Actors:
         address = min(_addresses(self._client), key=self._where.count)
         self._where[piece.number] = address
         make = cast("Callable[..., Actor]", HeldSlice)
-        with _Losses():
+        with _Losses(), suppress(KeyError, ValueError):  # the scheduler knows the worker no more
             sent = self._client.scatter(piece, workers=[address], hash=False)
             return self._client.submit(
                 make, sent, *self._made_with, actor=True, workers=[address], pure=False
@@ -143,10 +143,13 @@ class _Losses:
 
 def _addresses(client: Client) -> list[str]:
     """Of the workers there are. Raises SetupError when there is none and none comes, OSError without a scheduler."""
-    if client.status != "running":  # asking it would wait for another connection
-        raise OSError
-    try:
-        client.wait_for_workers(1, timeout=AWAITED)
-    except TimeoutError as error:
-        raise SetupError("all workers of the cluster are lost", hint=RESUME) from error
-    return list(client.scheduler_info(n_workers=-1)["workers"])
+    found: list[str] = []
+    while not found:  # the one that was waited for may be lost at once
+        if client.status != "running":  # asking it would wait for another connection
+            raise OSError
+        try:
+            client.wait_for_workers(1, timeout=AWAITED)
+        except TimeoutError as error:
+            raise SetupError("all workers of the cluster are lost", hint=RESUME) from error
+        found = list(client.scheduler_info(n_workers=-1)["workers"])
+    return found
