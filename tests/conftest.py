@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from tests.support.browser import CHROMIUM, Browser, running_browser
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.kernel_cache import keep_inner
@@ -93,4 +94,13 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
 def server() -> Iterator[Server]:
     """For the pages, which run a hundred commands; those with their own starts are in tests/cli/test_processes.py."""
     with Server() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One for all pages."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium here")
+    with running_browser() as running:
         yield running

@@ -2,25 +2,19 @@
 
 import json
 import math
-import shutil
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from html import unescape
 from pathlib import Path
 
 import pytest
 
+from tests.support.browser import Browser
 from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, put_small_run
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.embedding import embedded, showable
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
-    *("--disable-dev-shm-usage", "--virtual-time-budget=4000", "--dump-dom"),
-)
 OBEYED = "window.obeyed=(window.obeyed||0)+1;document.documentElement.dataset.obeyed=1"
 NAMES = (
     f"</script><script>{OBEYED}</script>",
@@ -67,12 +61,11 @@ def written(place: Path, what: str, out: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", PAGES)
-def test_nothing_is_obeyed_and_all_is_shown(what: str, hostile: Path, tmp_path: Path) -> None:
-    if BROWSER is None:
-        pytest.skip("no chromium here")
+def test_nothing_is_obeyed_and_all_is_shown(
+    what: str, hostile: Path, browser: Browser, tmp_path: Path
+) -> None:
     page = written(hostile, what, tmp_path / "page.html")
-    command = [BROWSER, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    dom = browser.shown(page.as_uri())
     assert "data-obeyed" not in dom[: dom.index("<head")]
     rendered = dom[dom.index("<body") :]
     for element in ("<img", "<svg onload", "onerror=x", "<textarea"):

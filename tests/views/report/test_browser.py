@@ -1,17 +1,14 @@
 """The page in a real browser: driven by a script of its own, what it became read back."""
 
-import json
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
-from html import unescape
 from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.browser import Browser
 from tests.support.handmade import CONFIG, fit_of, games_of, put_small_run
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
@@ -20,11 +17,6 @@ from ttt_cli.views.report.page import report_page
 
 pytestmark = pytest.mark.slow
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
-    *("--disable-dev-shm-usage", "--virtual-time-budget=2000", "--dump-dom"),
-)
 RECORDS = (
     ("1857", "Morphy, Paul", "Paulsen, Louis", "1-0"),
     ("1858", "Anderßen, Ådolf", "Morphy, Paul", "0-1"),
@@ -48,19 +40,13 @@ def make_run() -> Run:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    if BROWSER is None:
-        pytest.skip("no chromium here")
+def told(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("browser")
     page = report_page(make_run()).replace("<style>", f"{WATCH}<style>", 1)
     (folder / "page.html").write_text(
         page.replace("</body>", f"<script>{DRIVE}</script></body>"), encoding="utf-8"
     )
-    command = [BROWSER, *OPTIONS, f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
-    text = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
-    assert text, dom[-2000:]
-    result: dict[str, Any] = json.loads(unescape(text))
+    result: dict[str, Any] = browser.told((folder / "page.html").as_uri())
     return result
 
 
@@ -139,28 +125,24 @@ def test_tables_are_given_as_csv(told: dict[str, Any]) -> None:
     assert tables["players"].startswith("player,first,last,games,wins,draws,losses\r\n")
 
 
-def tiles(tmp_path: Path, places: Sequence[tuple[float, float]]) -> list[tuple[float, float, float, float]]:
+def tiles(
+    browser: Browser, tmp_path: Path, places: Sequence[tuple[float, float]]
+) -> list[tuple[float, float, float, float]]:
     """Left, top, width and height of what the evidence at these places is drawn as."""
-    if BROWSER is None:
-        pytest.skip("no chromium here")
     run = open_run(put_small_run(tmp_path / "a.ttt"))
     run.store_evidence(EvidencePoint({"beta": b, "tau": t}, {}, -b - t, True, 3, 0.0) for b, t in places)
     (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
-    command = [
-        BROWSER,
-        *OPTIONS,
-        f"--user-data-dir={tmp_path / 'profile'}",
-        (tmp_path / "page.html").as_uri(),
-    ]
-    dom = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    dom = browser.shown((tmp_path / "page.html").as_uri())
     found = re.findall(
         r'<rect class="tile" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', dom
     )
     return [tuple(map(float, one)) for one in found]  # type: ignore[misc]
 
 
-def test_tiles_of_the_evidence_are_as_wide_as_their_steps(tmp_path: Path) -> None:
-    found = tiles(tmp_path, [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)])
+def test_tiles_of_the_evidence_are_as_wide_as_their_steps(browser: Browser, tmp_path: Path) -> None:
+    found = tiles(
+        browser, tmp_path, [(beta, tau) for beta in (100.0, 300.0, 600.0) for tau in (10.0, 50.0, 200.0)]
+    )
     assert len(found) == 9
     lefts, tops = (sorted({one[at] for one in found}) for at in (0, 1))
     widths = [next(one[2] for one in found if one[0] == left) for left in lefts]
@@ -176,7 +158,7 @@ def test_tiles_of_the_evidence_are_as_wide_as_their_steps(tmp_path: Path) -> Non
     assert ends[:-1] == pytest.approx(lefts[1:], abs=0.6)
 
 
-def test_where_points_are_missing_squares_stand_at_the_points(tmp_path: Path) -> None:
+def test_where_points_are_missing_squares_stand_at_the_points(browser: Browser, tmp_path: Path) -> None:
     places = [
         (100.0, 10.0),
         (100.0, 20.0),
@@ -186,6 +168,6 @@ def test_where_points_are_missing_squares_stand_at_the_points(tmp_path: Path) ->
         (400.0, 20.0),
         (400.0, 30.0),
     ]
-    found = tiles(tmp_path, places)
+    found = tiles(browser, tmp_path, places)
     assert len(found) == 7
     assert {one[2:] for one in found} == {(10.0, 10.0)}

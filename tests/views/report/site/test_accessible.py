@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
-from html import unescape
 from pathlib import Path
 
 import pytest
 
+from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
-from tests.views.report.site.test_browser import shown
-from tests.views.test_hostile_names import BROWSER
 from ttt_cli.views.report.page import report_page
 from ttt_cli.views.report.site import shared
 from ttt_cli.views.report.site.build import write_site
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium here")]
+pytestmark = pytest.mark.slow
 PAGES = (
     "index.html",
     "players.html",
@@ -74,10 +71,5 @@ def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_nothing_serious_is_found(page: str, dark: bool, judged: Path, tmp_path: Path) -> None:
-    dom = shown(
-        f"{judged.as_uri()}/{page}", tmp_path, *(["--blink-settings=preferredColorScheme=0"] if dark else [])
-    )
-    told = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
-    assert told, dom[-2000:]
-    assert json.loads(unescape(told)) == {"dark": dark, "found": []}
+def test_nothing_serious_is_found(page: str, dark: bool, judged: Path, browser: Browser) -> None:
+    assert browser.told(f"{judged.as_uri()}/{page}", dark=dark) == {"dark": dark, "found": []}

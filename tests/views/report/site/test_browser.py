@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from html import unescape
 from pathlib import Path
@@ -15,18 +13,16 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.test_words import sites, unmarked
-from tests.views.test_hostile_names import BROWSER, NAMES, OPTIONS
+from tests.views.test_hostile_names import NAMES
 from ttt_cli.views.beside import read_beside
 from ttt_cli.views.players.probability import colour_blind, stronger
 from ttt_cli.views.report.site import shared
 from ttt_cli.views.report.site.build import write_site
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(BROWSER is None, reason="no chromium here"),
-]
+pytestmark = pytest.mark.slow
 
 WATCH = """window.errors = [];
 addEventListener("error", (event) => errors.push(event.message));
@@ -34,13 +30,6 @@ addEventListener("unhandledrejection", (event) => errors.push(String(event.reaso
 addEventListener("securitypolicyviolation", (event) => errors.push(`blocked ${event.blockedURI}`));
 for (const level of ["error", "warn"]) console[level] = (...words) => errors.push(words.join(" "));
 """
-
-
-def shown(address: str, folder: Path, *options: str) -> str:
-    """What a page became in the browser."""
-    assert BROWSER
-    command = [BROWSER, *OPTIONS, *options, f"--user-data-dir={folder / 'profile'}", address]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +53,10 @@ def with_scripts(place: Path, pages: Iterable[str] | None = None) -> Path:
     return place
 
 
-def told(driven: Path, page: str, folder: Path, find: str = "pualsen") -> dict[str, Any]:
+def told(driven: Path, page: str, browser: Browser, find: str = "pualsen") -> dict[str, Any]:
     path, _, state = page.partition("#")
-    dom = shown(f"{(driven / path).as_uri()}?find={quote(find)}{f'#{state}' if state else ''}", folder)
-    text = dom.partition('<pre id="told">')[2].partition("</pre>")[0]
-    assert text, dom[-2000:]
-    found: dict[str, Any] = json.loads(unescape(text))
+    address = f"{(driven / path).as_uri()}?find={quote(find)}{f'#{state}' if state else ''}"
+    found: dict[str, Any] = browser.told(address)
     found["links"] = [re.sub(r"\?find=[^#]*", "", link) for link in found["links"]]
     return found
 
@@ -85,28 +72,34 @@ def told(driven: Path, page: str, folder: Path, find: str = "pualsen") -> dict[s
         "events/1861-london-eng.html",
     ],
 )
-def test_pages_make_no_error_and_no_request(page: str, driven: Path, tmp_path: Path) -> None:
-    found = told(driven, page, tmp_path)
+def test_pages_make_no_error_and_no_request(
+    browser: Browser, page: str, driven: Path, tmp_path: Path
+) -> None:
+    found = told(driven, page, browser)
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["found"] == ["Paulsen, Louis 5 games, 1857–1861"]
     assert found["event"] == ["London ENG 3 games, 1861"]
     assert found["nobody"] == ["Nobody here is called so."]
 
 
-def test_tables_are_sorted_and_the_address_keeps_it(site: Path, driven: Path, tmp_path: Path) -> None:
+def test_tables_are_sorted_and_the_address_keeps_it(
+    browser: Browser, site: Path, driven: Path, tmp_path: Path
+) -> None:
     page = "players/morphy-paul.html"
-    found = told(driven, page, tmp_path)
+    found = told(driven, page, browser)
     assert found["errors"] == []
     assert found["first"] == ["1", "1", "1", "½", "0"]
     assert sorted(found["events"]) == ["New York USA"] * 2 + ["Paris m"] * 3
     assert found["second"] == ["0", "½", "1", "1", "1"]
     assert (found["sorted"], found["address"]) == ("ascending", "#sort=games-table.3.up")
-    again = shown(f"{(site / page).as_uri()}#sort=games-table.3.down", tmp_path)
+    again = browser.shown(f"{(site / page).as_uri()}#sort=games-table.3.down")
     assert 'aria-sort="descending"' in again
 
 
-def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp_path: Path) -> None:
-    found = told(driven, "compare.html#p=morphy-paul:1857,anderssen-adolf", tmp_path)
+def test_players_of_an_address_are_compared_as_the_commands_do(
+    browser: Browser, driven: Path, tmp_path: Path
+) -> None:
+    found = told(driven, "compare.html#p=morphy-paul:1857,anderssen-adolf", browser)
     assert (found["errors"], found["requests"]) == ([], [])
     assert found["curves"] == ["Morphy, Paul", "Anderssen, Adolf"]
     run = run_of(TOLD)
@@ -129,7 +122,9 @@ def test_players_of_an_address_are_compared_as_the_commands_do(driven: Path, tmp
     assert found["more"] == ["Kolisch, Ignaz 3 games, 1859–1861"]
 
 
-def test_scripts_say_everything_in_other_words_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_say_everything_in_other_words_too(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for place, data in sites(tmp_path, monkeypatch):
         if place.name not in "ab":
             continue
@@ -138,20 +133,20 @@ def test_scripts_say_everything_in_other_words_too(tmp_path: Path, monkeypatch: 
         pages += ["compare.html#p=morphy-paul,anderssen-adolf:1861", "players/morphy-paul.html"]
         pages += ["events/1858-paris-m.html", *(["players/few_1.html"] if place.name == "b" else [])]
         for page in pages:
-            found = told(place, page, tmp_path)
+            found = told(place, page, browser)
             assert found["errors"] == []
             typed = ["pualsen lon qqqq"]
             assert (unmarked("\n".join(found["texts"]), *data, *typed), page) == ([], page)
 
 
-def test_published_ratings_are_beside_the_curves_compared(tmp_path: Path) -> None:
+def test_published_ratings_are_beside_the_curves_compared(browser: Browser, tmp_path: Path) -> None:
     run, ratings = run_of(TOLD), tmp_path / "edo.csv"
     rows = ["player,year,rating", '"Morphy, Paul",1858,2600', '"Anderssen, Adolf",1858,2500']
     ratings.write_text("\n".join([*rows, '"Anderssen, Adolf",1861,2450']), encoding="utf-8")
     beside = read_beside(str(ratings), run)
     write_site(run, tmp_path / "site", beside=beside)
     driven = with_scripts(tmp_path / "site")
-    found = told(driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", tmp_path)
+    found = told(driven, "compare.html#p=morphy-paul:1858,anderssen-adolf:1861,kolisch-ignaz", browser)
     assert found["errors"] == []
     assert found["dotted"] == "Dotted and rating: edo.csv, scaled"
     assert found["rated"] == 2
@@ -161,7 +156,7 @@ def test_published_ratings_are_beside_the_curves_compared(tmp_path: Path) -> Non
     )
     assert [row[3] for row in found["cells"]] == [morphy[0], anderssen[1], ""]
     assert "rating" not in found["read"]
-    assert told(driven, "compare.html#p=anderssen-adolf", tmp_path)["read"].endswith(
+    assert told(driven, "compare.html#p=anderssen-adolf", browser)["read"].endswith(
         f", rating {anderssen[0]}"
     )
 
@@ -179,7 +174,9 @@ FOLDED = (
 )
 
 
-def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_that_the_script_makes_lead_to_pages(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the names fold to, also where some have no page, or share one."""
     monkeypatch.setattr(shared, "BYTES", 1500)
     told_ = [
@@ -194,7 +191,7 @@ def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path, monkeypatch: 
         with_scripts(place)
         found = set()
         for path in sorted(place.glob("*s/*.html")):
-            page = told(place, path.relative_to(place).as_posix(), tmp_path)
+            page = told(place, path.relative_to(place).as_posix(), browser)
             assert page["errors"] == []
             found |= {unquote(link).removeprefix("file://") for link in page["links"]}
         for link in sorted(found):
@@ -205,14 +202,16 @@ def test_links_that_the_script_makes_lead_to_pages(tmp_path: Path, monkeypatch: 
         assert len({link.partition("#p=")[0] for link in found}) >= links
 
 
-def test_one_of_several_on_a_page_is_shown_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_several_on_a_page_is_shown_alone(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared, "OWN", 1)
     monkeypatch.setattr(shared, "FEW", 5)
     place = tmp_path / "site"
     write_site(run_of(TOLD), place)
     with_scripts(place)
     page = "players/few_1.html"
-    everybody, one = told(place, page, tmp_path), told(place, f"{page}#morphy-paul", tmp_path)
+    everybody, one = told(place, page, browser), told(place, f"{page}#morphy-paul", browser)
     assert (everybody["errors"], one["errors"]) == ([], [])
     assert everybody["shown"] == [
         "Players of a few games",
@@ -224,11 +223,13 @@ def test_one_of_several_on_a_page_is_shown_alone(tmp_path: Path, monkeypatch: py
     assert (everybody["title"].partition(":")[0], one["title"]) == ("Players of a few games", "Morphy, Paul")
     assert any(link.endswith("compare.html#p=morphy-paul") for link in one["links"])
     assert any(link.endswith("events/few_1.html#1861-london-eng") for link in everybody["links"])
-    compared = told(place, "compare.html#p=morphy-paul:1857,anderssen-adolf", tmp_path)
+    compared = told(place, "compare.html#p=morphy-paul:1857,anderssen-adolf", browser)
     assert any(link.endswith(f"{page}#morphy-paul") for link in compared["links"])
 
 
-def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_name_is_obeyed_on_any_kind_of_page(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared, "OWN", 6)
     told_ = [
         (str(1850 + year), white, black, result, NAMES[at], NAMES[-1 - at], NAMES[at])
@@ -255,7 +256,7 @@ def test_no_name_is_obeyed_on_any_kind_of_page(tmp_path: Path, monkeypatch: pyte
         *(f"players/few_1.html#{part}" for part in parts),
     ]
     for page in [*pages, *further]:
-        dom = shown(f"{place.as_uri()}/{page}", tmp_path)
+        dom = browser.shown(f"{place.as_uri()}/{page}")
         assert "data-obeyed" not in dom[: dom.index("<head")]
         rendered = dom[dom.index("<body") :].replace("&lt;", "")
         assert not [mark for mark in ("<img", "<svg onload", "onerror=x", "<textarea") if mark in rendered], (

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.browser import Browser
 from tests.views.report.site.test_browser import told, with_scripts
-from tests.views.test_hostile_names import BROWSER
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
 from ttt_cli.views.report.site import lines, shared
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium here")]
+pytestmark = pytest.mark.slow
 _HREF = re.compile(rb"<a href=\"?([^ >\"]+)")
 
 
@@ -106,12 +106,12 @@ def test_everybody_of_the_run_is_found_and_has_a_page(place: Path) -> None:
     assert all(one[4] is not None for one in found)
 
 
-def test_every_kind_of_page_works_in_a_browser(place: Path, tmp_path: Path) -> None:
+def test_every_kind_of_page_works_in_a_browser(browser: Browser, place: Path) -> None:
     pages = kinds(place)
     with_scripts(place, [page.partition("#")[0] for page in pages.values()])
     name = max(entries(place, "names"), key=lambda one: one[3])[0]
     misspelt = name[:2] + name[3] + name[2] + name[4:].partition(",")[0]
-    seen = {kind: told(place, page, tmp_path, misspelt) for kind, page in pages.items()}
+    seen = {kind: told(place, page, browser, misspelt) for kind, page in pages.items()}
     for kind, found in seen.items():
         assert (kind, found["errors"], found["requests"]) == (kind, [], [])
         assert any(one.startswith(name) for one in found["found"]), (kind, found["found"])
@@ -126,5 +126,5 @@ def test_every_kind_of_page_works_in_a_browser(place: Path, tmp_path: Path) -> N
     player = seen["player"]
     assert (player["sorted"], player["address"]) == ("ascending", "#sort=games-table.3.up")
     assert player["first"] == sorted(player["first"], key=["1", "½", "0"].index)
-    again = told(place, f"{pages['player']}#sort=games-table.4.down", tmp_path)
+    again = told(place, f"{pages['player']}#sort=games-table.4.down", browser)
     assert again["ordered"] == ["games-table.4.descending"]
