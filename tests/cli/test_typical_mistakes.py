@@ -89,7 +89,7 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("players --from 1900 --to 1850", 2, "perhaps --from 1850 --to 1900 is meant", MORE.format("ttt players")),
     # which run, who, when
     ("top -r nosuch.ttt", 2, "nosuch.ttt: no such run", "make one with `ttt fit FILE`"),
-    ("top -r a", 2, "a: no such run", "did you mean a.ttt?"),
+    ("top -r b", 2, "b.ttt: no such run", "make one with `ttt fit FILE`"),
     ("top -r games.csv", 2, "games.csv: not a run of ttt", "make a run from games with `ttt fit FILE`"),
     ("update games.csv a.ttt", 2, "games.csv: not a run of ttt", "`ttt fit FILE`"),
     ("update a.ttt", 2, "FILE... is missing", "for instance `ttt update games.ttt new.pgn`"),

@@ -12,14 +12,13 @@ from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG, RECORDS, run_by
 from tests.views.report.site.conftest import TOLD, run_of
 from tests.views.report.site.pages import Page, all_pages, broken
-from ttt_cli.errors import RunError
 from ttt_cli.runs.run import memory_run
 from ttt_cli.views.players.record import games_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
-from ttt_cli.views.report.site import build, lines
+from ttt_cli.views.report.site import lines
 from ttt_cli.views.report.site import shared as share
 from ttt_cli.views.report.site.build import write_site
 from ttt_cli.views.report.site.reigns import WHOLE
@@ -154,17 +153,6 @@ def test_the_greatest_are_those_of_the_commands(site: Path) -> None:
     assert shown == [[*row[1:3], f"{row[3]:.0f}"] for row in most_dominant(run, eligible(run), 50).rows]
 
 
-def test_equal_runs_give_equal_bytes(site: Path, tmp_path: Path) -> None:
-    write_site(run_of(TOLD), tmp_path / "again")
-    here, there = (
-        {path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()}
-        for place in (site, tmp_path / "again")
-    )
-    assert here.keys() == there.keys()
-    differ = [name for name in here if here[name] != there[name]]
-    assert set(differ) <= {"index.html"}  # which says when the run was made
-
-
 @pytest.mark.parametrize("period", ["month", "day"])
 def test_years_have_pages_whatever_the_periods(period: str, tmp_path: Path) -> None:
     write_site(run_by(period), tmp_path / "s")  # type: ignore[arg-type]
@@ -284,50 +272,6 @@ def test_a_run_that_keeps_no_events_has_a_site_too(tmp_path: Path) -> None:
     write_site(run_by("year"), tmp_path / "s")
     assert broken(tmp_path / "s") == []
     assert "No events are known" in Page(tmp_path / "s" / "events.html").text
-
-
-def test_the_title_is_ones_own(tmp_path: Path) -> None:
-    write_site(run_of(TOLD), tmp_path / "s", title="Chess & <Masters>")
-    page = Page(tmp_path / "s" / "players" / "morphy-paul.html")
-    assert page.title == "Morphy, Paul – Chess & <Masters>"
-    assert Page(tmp_path / "s" / "index.html").title == "Chess & <Masters>"
-
-
-def test_an_interrupted_site_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_site(run_of(TOLD), tmp_path / "s")
-    before = (tmp_path / "s" / "index.html").read_bytes()
-
-    def broken_off(*_: object) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(build, "year_page", broken_off)
-    with pytest.raises(KeyboardInterrupt):
-        write_site(run_of(TOLD[:3]), tmp_path / "s")
-    assert (tmp_path / "s" / "index.html").read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["s"]
-
-
-def test_a_new_site_replaces_an_old_one_and_nothing_else(tmp_path: Path) -> None:
-    place = tmp_path / "s"
-    write_site(run_of(TOLD), place)
-    write_site(run_of(TOLD[:2]), place)
-    assert not (place / "players" / "kolisch-ignaz.html").exists()
-    (place / "notes.txt").write_text("mine")
-    with pytest.raises(RunError, match=r"did not write \(notes.txt\)"):
-        write_site(run_of(TOLD), place)
-    other = tmp_path / "other"
-    other.mkdir()
-    write_site(run_of(TOLD), other)
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "index.html").write_text("mine")
-    with pytest.raises(RunError, match="did not write"):
-        write_site(run_of(TOLD), foreign)
-    with pytest.raises(RunError, match="its folder does not exist"):
-        write_site(run_of(TOLD), tmp_path / "no" / "s")
-    with pytest.raises(RunError, match="is a file"):
-        write_site(run_of(TOLD), foreign / "index.html")
-    assert (foreign / "index.html").read_text() == "mine"
 
 
 def test_united_spellings_are_told(tmp_path: Path) -> None:
