@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,9 @@ from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.kernel_cache import keep_inner
 from ttt_cli.progress import SILENT
 from ttt_cli.runs.run import Run, open_run
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 settings.register_profile("ttt", deadline=None, derandomize=True)
 settings.load_profile("ttt")
@@ -104,3 +108,19 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no chromium here")
     with running_browser() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def cluster() -> "Iterator[Client]":
+    """A Dask cluster of two workers on this machine."""
+    from ttt_cli.cluster.client import cluster_client
+
+    with cluster_client("local:2") as found:
+        yield found
+
+
+@pytest.fixture
+def client(cluster: "Client") -> "Client":
+    """It, when both are there, also after a test that killed one."""
+    cluster.wait_for_workers(2)
+    return cluster

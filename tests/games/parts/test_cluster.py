@@ -8,7 +8,6 @@ import signal
 import pytest
 
 from tests.games.parts.test_read import same, write_files
-from ttt_cli.cluster.client import cluster_client
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.games.parts import read
 from ttt_cli.games.parts.opened import games_for
@@ -40,13 +39,12 @@ class Killing:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
-def test_workers_read_what_one_process_reads_though_one_is_killed(tmp_path, monkeypatch):
+def test_workers_read_what_one_process_reads_though_one_is_killed(client, tmp_path, monkeypatch):
     monkeypatch.setattr(read, "RECORDS", 100)
     (tmp_path / "files").mkdir()
     folder = write_files(tmp_path / "files")
-    with cluster_client("local:2") as client:
-        solver = SolverConfig(cluster=client.scheduler.address, scratch=str(tmp_path / "scratch"))
-        progress = Killing(client)
-        with games_for([folder], DataConfig(), solver, progress=progress) as games:
-            same(read_games([folder]), games)
+    solver = SolverConfig(cluster=client.scheduler.address, scratch=str(tmp_path / "scratch"))
+    progress = Killing(client)
+    with games_for([folder], DataConfig(), solver, progress=progress) as games:
+        same(read_games([folder]), games)
     assert progress.killed

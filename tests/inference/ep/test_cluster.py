@@ -37,11 +37,10 @@ def games():
     return make_games(rows)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with pytest.MonkeyPatch.context() as patch, cluster_client("local:2") as found:
-        patch.setattr(slices, "GAMES_EACH", 5)
-        yield found
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """A few games are slices enough."""
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
 
 
 def agree(one, other):
@@ -102,7 +101,6 @@ def test_where_everything_is_lost_it_is_said(client, games, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_a_lost_scheduler_is_said(games, monkeypatch):
-    monkeypatch.setattr(slices, "GAMES_EACH", 5)
     monkeypatch.setattr("ttt_cli.cluster.client.CONNECTED", 10)
     soon = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with soon, cluster_client("local:1") as client:
