@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ttt_cli.runs.folder import LARGE, part_name, quoted
 
 if TYPE_CHECKING:
@@ -31,6 +29,8 @@ class Tables:
 
         SQL finds `incoming` by its name; what is registered would be kept to the end of the transaction.
         """
+        import numpy as np
+
         lacking = {
             name for name, column in incoming.items() if column.dtype == np.float64 and np.isnan(column).any()
         }
