@@ -17,7 +17,7 @@ from ttt_cli.timeline import KNOWN, NEUTRAL
 _GAMES: Final = f"""
 SELECT period_number, date_days, date_precision, white_id, black_id, outcome, CAST(weight AS DOUBLE) AS weight,
        "offset", rowid IN (SELECT "row" FROM neutral_games) AS neutral
-FROM {DATABASE}.main.game_rows
+FROM {DATABASE}.main.game_rows ORDER BY rowid
 """
 _NODES: Final = f"""
 SELECT id, s.* EXCLUDE (player, "until", games)
