@@ -60,7 +60,7 @@ def kinds(site: Path) -> dict[str, str]:
 
     few = largest("players/few_*")
     part = re.findall("<section id=([^>]+)", (site / few).read_text(encoding="utf-8"))[3]
-    more = largest("players/*~2.html")
+    more = largest("players/*~2.html" if any(site.glob("players/*~2.html")) else "players/*")
     busiest = more.replace("~2", "")
     return {
         "first": "index.html",
