@@ -135,18 +135,23 @@ class JointSkills:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
         return self._covariance(self._points(skills), EXACT)
 
-    def variances(self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array]) -> Array:
-        """The variance of the weighted sum of each group of skills, (groups,), points^2. Raises as `within`."""
+    def variances(
+        self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
+    ) -> Array:
+        """The variance of the weighted sum of each group of skills, (groups,), points^2.
+
+        Those of few groups are `exact` to its square. Raises as `within`.
+        """
         if len(groups) > FEW:
             found = zip(weights, self.within(groups), strict=True)
             return np.array([w @ covariance @ w for w, covariance in found])
         return np.array(
-            [self._variance(self._points(group), w) for group, w in zip(groups, weights, strict=True)]
+            [self._variance(self._points(group), w, exact) for group, w in zip(groups, weights, strict=True)]
         )
 
-    def _variance(self, points: _Points, w: Array) -> float:
+    def _variance(self, points: _Points, w: Array, exact: float) -> float:
         b = self._weights(points).sum(w)
-        x, r = self._true(lambda: self._a.solve(b, EXACT))
+        x, r = self._true(lambda: self._a.solve(b, exact))
         return float(b @ x + x @ r + w @ self._own_covariance(points) @ w)
 
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:

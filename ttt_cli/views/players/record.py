@@ -26,7 +26,7 @@ WITH of AS (
 SELECT of.period, date, is_white, opponent, CASE WHEN is_white THEN for_white ELSE 2 - for_white END, weight,
        file, line, own, their, "offset", neutral
 FROM of JOIN nodes own ON own.player = ? AND own.period_number = of.period_number
-JOIN nodes their ON their.player = opponent AND their.period_number = of.period_number
+JOIN nodes their ON their.player = opponent {one} AND their.period_number = of.period_number
 ORDER BY of.period_number, date, file, line
 """
 
@@ -61,7 +61,8 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     ids: dict[str | None, int] = dict(run.query(_IDS, [player, opponent])[1])
     own, their = ids.get(player, -1), ids.get(opponent, -1)
     further, values = ("", []) if opponent is None else ("AND (white_id = ? OR black_id = ?)", [their, their])
-    _, rows = run.query(_SELECT.format(further=further), [*[own] * 4, *values, player])
+    one, named = ("", []) if opponent is None else ("AND their.player = ?", [opponent])  # not all nodes are read
+    _, rows = run.query(_SELECT.format(further=further, one=one), [*[own] * 4, *values, player, *named])
     chances: list[Outcome] = []
     for (period, neutral), group in groupby(rows, key=lambda row: (row[0], row[-1])):
         sides = zip(*(_strengths(run, *row[2:3], *row[8:11]) for row in group), strict=True)

@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
 from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
@@ -20,6 +22,7 @@ TAKEN: Final = {
     "joint": "their skills taken together, from the joint posterior",
     "independent": "their skills taken as independent",
 }
+EXACT: Final = 1e-4  # the variance of a difference to the square of it
 CAUTION: Final = (
     "skills of different times are tied only through chains of opponents: compare {} and {} with caution"
 )
@@ -43,6 +46,8 @@ def versus_view(
     else the peak of each. Probabilities are A's; skills are taken together where the run has a joint posterior, else
     as independent. Raises LookupFailed.
     """
+    if run.meta.posterior.startswith("joint"):  # numpy loads while the database answers the first questions
+        Thread(target=import_module, args=("numpy.ma",), daemon=True).start()
     with run:
         found = [run.find_player(name) for name in (a, b)]
         first, second = (one.player for one in found)
@@ -109,7 +114,7 @@ def _together(
     import numpy as np
 
     pair = [(own["player"], numbers[0]), (their["player"], numbers[1])]
-    (variance,) = run.joint.variances([pair], [np.array([1.0, -1.0])])
+    (variance,) = run.joint.variances([pair], [np.array([1.0, -1.0])], EXACT)
     sd = run.scale.slope * math.sqrt(max(variance, 0.0))
     each = {"sd": math.sqrt(0.5) * sd}
     return {**own, **each}, {**their, **each}, sd, "joint"
