@@ -168,9 +168,8 @@ def test_unknown_colours_and_odds_are_taken_in():
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [ttt, ttt_d])
 def test_estimates_are_not_below_the_true_error(model):
-    """Of 400 such histories none of TTT has one too low, of TTT-D two, in rounds 5 and 6: seeds 3 and 110."""
-    known = set() if model is ttt else {3}
-    for seed in {*range(24), 83, 129, 170, 219} - known:
+    """Of 400 such histories none of TTT has one too low, of TTT-D two, in rounds 4 to 6: seeds 110 and 145."""
+    for seed in {*range(24), 83, 129, 170, 219}:
         rng = random.Random(seed)
         rows, given = random_rows(rng), random_params(rng, model)
         try:

@@ -61,7 +61,9 @@ def games_of(run: Run, player: str, opponent: str | None = None) -> list[Played]
     ids: dict[str | None, int] = dict(run.query(_IDS, [player, opponent])[1])
     own, their = ids.get(player, -1), ids.get(opponent, -1)
     further, values = ("", []) if opponent is None else ("AND (white_id = ? OR black_id = ?)", [their, their])
-    one, named = ("", []) if opponent is None else ("AND their.player = ?", [opponent])  # not all nodes are read
+    one, named = (
+        ("", []) if opponent is None else ("AND their.player = ?", [opponent])
+    )  # not all nodes are read
     _, rows = run.query(_SELECT.format(further=further, one=one), [*[own] * 4, *values, player, *named])
     chances: list[Outcome] = []
     for (period, neutral), group in groupby(rows, key=lambda row: (row[0], row[-1])):
