@@ -35,7 +35,7 @@ WIN_DIVISIONS: Final = 2
 DRAW_DIVISIONS: Final = 4
 REPEATED_DIVISIONS: Final = 2  # where a site stands for more than one game
 
-OUTCOMES: Final = 8  # codes of an outcome without handicap (`kernels/handicaps.py`)
+OUTCOMES: Final = 8  # codes of an outcome without handicap (`kernels/codes.py`)
 DRAW: Final = 1
 WIN: Final = 2
 CACHED: Final = 2048  # numbers that stay in the nearest cache

@@ -18,7 +18,7 @@ import pytest
 
 from ttt_cli import files, processes
 from ttt_cli.cli.terminal import streams
-from ttt_cli.cli.terminal.signals import unwinding
+from ttt_cli.cli.terminal.streams import unwinding
 from ttt_cli.kernels import cache
 from ttt_cli.locks import abandoned, locked
 

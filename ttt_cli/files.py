@@ -122,9 +122,8 @@ def is_protected(place: Path) -> bool:
 
 def synchronise(path: Path) -> None:
     """Wait until a file's bytes, or a folder's names, are on the disk. Raises OSError when they cannot be."""
-    flags = (
-        os.O_RDWR if sys.platform == "win32" else os.O_RDONLY
-    )  # Windows writes out only what may be written
+    # Windows writes out only what may be written.
+    flags = os.O_RDWR if sys.platform == "win32" else os.O_RDONLY
     try:
         descriptor = os.open(path, flags)
     except (PermissionError, IsADirectoryError):

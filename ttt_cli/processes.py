@@ -57,9 +57,8 @@ class Report:
 
 OnReport = Callable[[Any, Any], object]  # (item, message)
 OnLost = Callable[[Any, Exception], object]  # (item, what ended it)
-Found = Generator[
-    tuple[Any, Any], None, None
-]  # an item with a Report, its result, or the error that ended its chain
+# An item with a Report, its result, or the error that ended its chain.
+Found = Generator[tuple[Any, Any], None, None]
 Engine = Callable[[Worker[Any, Any], Iterable[Sequence[Any]]], Found]  # does chains elsewhere
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)

@@ -11,8 +11,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import log_score, predict_ratings
-from ttt_cli.inference.scores.elo_scale import RatingParams
 from ttt_cli.inference.scores.filtering import filter_fit
+from ttt_cli.inference.scores.ratings import RatingParams
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline

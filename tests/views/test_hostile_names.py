@@ -13,7 +13,7 @@ from tests.support.handmade import CONFIG, REPORT, fit_of, games_of, put_small_r
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.embedding import embedded, showable
+from ttt_cli.views.templates import embedded, showable
 
 OBEYED = "window.obeyed=(window.obeyed||0)+1;document.documentElement.dataset.obeyed=1"
 NAMES = (

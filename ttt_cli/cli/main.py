@@ -17,8 +17,15 @@ from ttt_cli.cli.line.examples import epilog
 from ttt_cli.cli.line.shells import VARIABLE, register
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
-from ttt_cli.cli.terminal.signals import exit_code, unwinding
-from ttt_cli.cli.terminal.streams import UNWRITABLE, flush_output, give_up, prepare_home, prepare_streams
+from ttt_cli.cli.terminal.streams import (
+    UNWRITABLE,
+    exit_code,
+    flush_output,
+    give_up,
+    prepare_home,
+    prepare_streams,
+    unwinding,
+)
 from ttt_cli.errors import ConfigError, LookupFailed, OutputError, TttError, nearest
 from ttt_cli.progress import listening
 

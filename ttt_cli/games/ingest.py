@@ -25,12 +25,8 @@ from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.reports import FileReport, Problem
 
 _DEFAULT: Final = DataConfig()
-SAID: Final = (
-    "date",
-    "white_written",
-    "black_written",
-    "result",
-)  # columns, of which the words on a record are made
+# Columns, of which the words on a record are made.
+SAID: Final = ("date", "white_written", "black_written", "result")
 
 
 class Collector:

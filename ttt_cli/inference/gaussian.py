@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-STRENGTH_UNIT: Final = (
-    400.0  # points above the year's level at which draw margins grow by e^draw_margin_strength
-)
+# Points above the year's level at which draw margins grow by e^draw_margin_strength.
+STRENGTH_UNIT: Final = 400.0
 STRENGTH_REACH: Final = 2.0  # units, at most
 
 

@@ -72,9 +72,8 @@ def logistic_probabilities(difference: Array, margin: float) -> Array:
     t (1 - s) u^2 - s (1 + t^2) u - t (1 + s) = 0 where s is the excess of wins over losses, 2 L(d) - 1.
     """
     t = 10.0 ** (margin / 400.0)
-    worse = np.maximum(
-        logistic(-np.abs(difference)), TINY
-    )  # the weaker one's expected score, so that 1 - s keeps its digits
+    # The weaker one's expected score, so that 1 - s keeps its digits.
+    worse = np.maximum(logistic(-np.abs(difference)), TINY)
     excess = 1.0 - 2.0 * worse
     half = 0.5 * excess * (1.0 + t * t)
     u = (half + np.sqrt(half * half + 4.0 * t * t * worse * (1.0 - worse))) / (2.0 * t * worse)

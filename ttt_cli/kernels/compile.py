@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numba
+import numpy as np
 from numba.core import event, types
 
 from ttt_cli.errors import SetupError
@@ -68,9 +69,8 @@ class _Compilations(event.Listener):
 
 
 _WATCH = _Compilations()
-_ONE_AT_A_TIME: Final = (
-    Lock()
-)  # for the settings and hooks of the process: threads meet kernels at the same time
+# For the settings and hooks of the process: threads meet kernels at the same time.
+_ONE_AT_A_TIME: Final = Lock()
 
 
 @contextmanager
@@ -179,3 +179,19 @@ def _numba_type(hint: Any) -> Any:
         return types.BaseTuple.from_types(tuple(map(_numba_type, get_args(hint))))
     fields = get_type_hints(hint, include_extras=True).values()
     return types.BaseTuple.from_types(tuple(map(_numba_type, fields)), hint)
+
+
+@flat
+def at(index):
+    """An index that is 0 or more.
+
+    numba looks at every signed index whether it counts from the end of the array. In loops that do little else this
+    takes half of the time; an unsigned index it takes as it is.
+    """
+    return np.uintp(index)
+
+
+@flat
+def span(begin, end):
+    """The indices from `begin`, 0 or more, to before `end`."""
+    return range(np.uintp(begin), np.uintp(end))

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.kernels.arrays import Codes, FixedIndex, FixedPlaces, FixedVector, Index, Places, Vector
-from ttt_cli.kernels.compile import flat, kernel
-from ttt_cli.kernels.indices import at, span
+from ttt_cli.kernels.compile import at, flat, kernel, span
 
 _STRIDE: Final = 2654435761  # prime
 _APART: Final = 8192  # games among which neighbours are set apart: their players fit into the cache

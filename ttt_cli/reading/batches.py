@@ -84,6 +84,7 @@ TWO_DIGIT_YEAR: Final = "years of two digits"
 NUMBERED_DATE: Final = "numbers for dates"
 IDLE_ALIAS: Final = "aliases of nobody"
 WINNER_FIRST: Final = "winner named first"
+# Reported once of a file.
 OF_COLUMNS: Final = (
     AMBIGUOUS_DATE,
     TWO_DIGIT_YEAR,
@@ -92,7 +93,7 @@ OF_COLUMNS: Final = (
     OTHER_ODDS,
     WINNER_FIRST,
     IDLE_ALIAS,
-)  # reported once of a file
+)
 
 DROPPED: Final = "dropped"
 REPAIRED: Final = "repaired"

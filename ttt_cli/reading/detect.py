@@ -10,9 +10,8 @@ from ttt_cli.reading.text import strip_mark
 
 _HTML: Final = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml|!--|script|svg)", re.IGNORECASE)
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
-_OFFICE: Final = re.compile(
-    rb"\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis"
-)  # first in their zip archives
+# First in their zip archives.
+_OFFICE: Final = re.compile(rb"\[Content_Types\]\.xml|mimetypeapplication/vnd\.oasis")
 _CONTAINERS: Final = {
     b"PK\x03\x04": "a zip archive",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",

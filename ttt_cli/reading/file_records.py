@@ -248,9 +248,8 @@ def _by_first_place(columns: Sequence[Codes], words: int) -> Codes:
     for codes in reversed(columns):
         for stop in range(len(codes), 0, -_PIECE):
             piece = codes[max(0, stop - _PIECE) : stop]
-            place[piece[::-1]] = np.arange(
-                after - 1, after - 1 - len(piece), -1
-            )  # of equal codes the last counts
+            # Of equal codes the last counts.
+            place[piece[::-1]] = np.arange(after - 1, after - 1 - len(piece), -1)
             after -= len(piece)
     present = np.flatnonzero(place >= 0)
     return narrow(present[np.argsort(place[present])])

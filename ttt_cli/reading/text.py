@@ -2,14 +2,18 @@
 
 import codecs
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import chain, islice
 from typing import Final
 
 from ttt_cli.errors import ConfigError, DataError, nearest
-from ttt_cli.reading.streams import DamagedInputError
+from ttt_cli.progress import SILENT
+from ttt_cli.reading.decode import decode
+from ttt_cli.reading.streams import DamagedInputError, Input
 
 HEAD: Final = 1 << 16  # bytes looked at to tell what a file is
 BLOCK: Final = 1 << 17
+SMALL: Final = 1 << 26  # bytes of a list of names or ratings, at most
 LARGE: Final = 1 << 25  # bytes that take longer to read than compiled code takes to load
 _LF, _CR = b"\n\r"
 _JUNK: Final = b"\0\x1a"  # padding, and the end-of-file mark of DOS
@@ -141,3 +145,14 @@ def _gathered(blocks: Iterator[bytes]) -> Iterator[bytes]:
         raise
     if waiting:
         yield b"".join(waiting)
+
+
+def whole_text(source: Input, what: str) -> str:
+    """The text of a plain or packed file. Raises DataError where it is too long to be `what` it should be."""
+    content = bytearray()
+    with SILENT.task("") as bar, closing(source.blocks(bar)) as blocks:
+        for block in blocks:
+            content += block
+            if len(content) > SMALL:
+                raise DataError(f"takes more than {SMALL >> 20} MB", where=source.name, hint=f"is it {what}?")
+    return decode(strip_mark(bytes(content)))

@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import RunError
 from ttt_cli.runs.schema import DATABASE, LABELS
 
-WHERE: Final = (
-    "cluster",
-    "memory",
-    "scratch",
-    "run_size",
-)  # keys of the solver that are not for a file to say
+# Keys of the solver that are not for a file to say.
+WHERE: Final = ("cluster", "memory", "scratch", "run_size")
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 FEW: Final = 50  # columns of the inverse that take less time by conjugate gradients than a factor does
 MOST_ITERATIONS: Final = 10_000
-STIFF: Final = (
-    1e-8  # points^2: years between which newcomers' mean walks less are one, as digits would be lost
-)
+# Points^2: years between which newcomers' mean walks less are one, as digits would be lost.
+STIFF: Final = 1e-8
 NOWHERE: Final = np.empty(0, np.int64)
 _STEPS: Final = f"SELECT * FROM {DATABASE}.main.steps"
 _LINKS: Final = f"SELECT * FROM {DATABASE}.main.links"

@@ -56,9 +56,8 @@ _VIEWS: Final = frozenset(
     }
 )
 _WORD: Final = re.compile(r"\w+")
-_RENDERED: Final = frozenset(
-    {"main", "inner", "list_value", "array_extract", "t"}
-)  # words that DuckDB puts into our SQL; 1.5 writes true as 't'
+# Words that DuckDB puts into our SQL; 1.5 writes true as 't'.
+_RENDERED: Final = frozenset({"main", "inner", "list_value", "array_extract", "t"})
 _CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
 
 

@@ -10,8 +10,8 @@ from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams
 from ttt_cli.inference.scores.filtering import filter_fit, one_pass, pieces, rows_of
+from ttt_cli.inference.scores.ratings import Expectation, RatingParams
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores import structures
 from ttt_cli.timeline import Timeline

@@ -17,7 +17,7 @@ from ttt_cli.histories import Line
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE, logistic, predict_ratings
 from ttt_cli.inference.scores.balance import Pairs, balance, level
-from ttt_cli.inference.scores.elo_scale import RatingParams, unknown_sd
+from ttt_cli.inference.scores.ratings import RatingParams, unknown_sd
 from ttt_cli.inference.solver import Given, OnSweep, largest
 from ttt_cli.inference.traits import Traits
 from ttt_cli.periods import year_of

@@ -13,8 +13,7 @@ from ttt_cli.histories import Bridge, Filter, Nodes, Walk
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.prior import Prior, RandomWalk
-from ttt_cli.inference.scores import deviations
-from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
+from ttt_cli.inference.scores import ratings
 from ttt_cli.inference.scores.filtering import (
     filter_fit,
     gradient_by_differences,
@@ -22,13 +21,14 @@ from ttt_cli.inference.scores.filtering import (
     rows_of,
     whole_periods,
 )
+from ttt_cli.inference.scores.ratings import DeviationParams, evidence, known_advantage
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes, Steps
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
-predict: Final = deviations.predict
+predict: Final = ratings.predict
 
 
 class Params(DeviationParams):

@@ -11,8 +11,7 @@ from ttt_cli.histories import Filter
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.prior import RandomWalk
-from ttt_cli.inference.scores import deviations
-from ttt_cli.inference.scores.deviations import DeviationParams, evidence, known_advantage
+from ttt_cli.inference.scores import ratings
 from ttt_cli.inference.scores.filtering import (
     filter_fit,
     gradient_by_differences,
@@ -20,6 +19,7 @@ from ttt_cli.inference.scores.filtering import (
     rows_of,
     whole_periods,
 )
+from ttt_cli.inference.scores.ratings import DeviationParams, evidence, known_advantage
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -27,7 +27,7 @@ from ttt_cli.timeline import Timeline
 
 NAME: Final = "glicko2"
 TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
-predict: Final = deviations.predict
+predict: Final = ratings.predict
 
 
 class Params(DeviationParams):

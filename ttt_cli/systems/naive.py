@@ -8,8 +8,8 @@ from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import Side, by_sides, log_score, logistic_probabilities
-from ttt_cli.inference.scores.elo_scale import RatingParams
 from ttt_cli.inference.scores.filtering import filter_fit, one_pass
+from ttt_cli.inference.scores.ratings import RatingParams
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 

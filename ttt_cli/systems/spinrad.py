@@ -11,8 +11,8 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Line
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import predict_ratings
-from ttt_cli.inference.scores.elo_scale import Expectation, RatingParams, unknown_sd
 from ttt_cli.inference.scores.filtering import pieces, rows_of
+from ttt_cli.inference.scores.ratings import Expectation, RatingParams, unknown_sd
 from ttt_cli.inference.solver import Given, largest
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores import structures

@@ -13,8 +13,8 @@ from ttt_cli.arrays import Array, Places
 from ttt_cli.errors import DataError, LookupFailed
 from ttt_cli.folding import fold_all
 from ttt_cli.periods import year_of
-from ttt_cli.reading.small import whole_text
 from ttt_cli.reading.streams import Input
+from ttt_cli.reading.text import whole_text
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE, TEXTS
 

@@ -52,12 +52,8 @@ def _means(values: Sequence[float], width: int) -> list[float]:
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges)]
 
 
-_DOTS: Final = (
-    (0x01, 0x08),
-    (0x02, 0x10),
-    (0x04, 0x20),
-    (0x40, 0x80),
-)  # Braille, by row and column of a cell
+# Braille, by row and column of a cell.
+_DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _DOWN, _ACROSS = len(_DOTS), len(_DOTS[0])
 _BAND, _ASCII_BAND, _ASCII_LINE = "░", ".", "*"
 LEAST_WIDTH: Final = 40

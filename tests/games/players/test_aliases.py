@@ -13,7 +13,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.players.aliases import read_aliases
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import small
+from ttt_cli.reading import text
 
 
 def written(tmp_path: Path, text: str) -> str:
@@ -106,7 +106,7 @@ def test_a_device_is_no_alias_file() -> None:
 
 
 def test_an_alias_file_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small, "_MOST", 100)
+    monkeypatch.setattr(text, "SMALL", 100)
     (tmp_path / "a.csv").write_text("A,B\n" * 30)
     with pytest.raises(DataError, match="takes more than 0 MB"):
         read_aliases(str(tmp_path / "a.csv"))

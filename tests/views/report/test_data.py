@@ -12,7 +12,7 @@ from tests.support.builders import fit_rows, make_games
 from tests.support.handmade import CONFIG
 from ttt_cli.runs.run import memory_run
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
-from ttt_cli.views.report.templates import script
+from ttt_cli.views.templates import script
 
 ROWS = [
     (1850, "a", "b", 2), (1850, "b", "c", 1), (1851, "b", "a", 1), (1857, "a", "c", 0), (1870, "d", "e", 2),

@@ -14,9 +14,9 @@ from tests.support.recorder import Recorder
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.embedding import embedded
 from ttt_cli.views.report.facts import notes
 from ttt_cli.views.report.page import report_page
+from ttt_cli.views.templates import embedded
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 

@@ -21,8 +21,8 @@ from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.report import words
 from ttt_cli.views.report.site import build
 from ttt_cli.views.report.site.build import write_site
-from ttt_cli.views.report.templates import asset
 from ttt_cli.views.report.words import LANG, all_words, read_words, say, say_line, speaking
+from ttt_cli.views.templates import asset
 
 
 class Noted(dict[str, str]):

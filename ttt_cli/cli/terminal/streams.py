@@ -1,15 +1,20 @@
-"""The three standard streams: what to do where they are closed, or can no longer be written to."""
+"""The three standard streams, where they are closed or can no longer be written to; and signals that end a command."""
 
 import errno
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
+from types import FrameType
 from typing import Final, TextIO
 
 from ttt_cli.errors import OutputError
 
 UNWRITABLE: Final = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _STREAMS: Final = (("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
+_DEFAULTS: Final = (signal.SIG_DFL, signal.default_int_handler)
 
 
 def prepare_streams() -> None:
@@ -58,3 +63,31 @@ def give_up(stream: TextIO) -> None:
 def printable(text: str) -> str:
     """The text without control characters, which a terminal would obey; line ends stay."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+@contextmanager
+def unwinding(received: list[int]) -> Iterator[None]:
+    """Inside the block, a signal to end (SIGINT, SIGTERM, SIGHUP) unwinds as Ctrl-C does and leaves nothing behind.
+
+    `received` gets the signals that come, also where a library at work makes another error of them.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        received.append(number)
+        raise KeyboardInterrupt
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before = {number: signal.getsignal(number) for name in names if (number := getattr(signal, name, None))}
+    taken = {number: handler for number, handler in before.items() if handler in _DEFAULTS}
+    for number in taken:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in taken.items():
+            signal.signal(number, handler)
+
+
+def exit_code(number: int) -> int:
+    """What a shell gives for a command that a signal ended."""
+    return 128 + number

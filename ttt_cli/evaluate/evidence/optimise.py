@@ -18,9 +18,8 @@ DIFFERENCE: Final = 0.02  # step of the differences that give the curvature
 LEAP: Final = 0.5  # the first step off a slope that is curved upwards
 CORRECTIONS: Final = 3  # Newton steps at most, after the search
 CLOSE: Final = 0.02  # standard errors from the maximum within which nothing is left to gain
-FLAT: Final = (
-    1e-6  # second derivatives below this are none: a standard error would be beyond a thousand units
-)
+# Second derivatives below this are none: a standard error would be beyond a thousand units.
+FLAT: Final = 1e-6
 REACHED: Final = 0.1  # standard errors from the maximum within which it counts as reached
 _EDGE: Final = 1e-9
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -10,17 +10,19 @@ import numpy as np
 from ttt_cli.cluster.chains import chain_workers
 from ttt_cli.cluster.client import cluster_asked
 from ttt_cli.errors import ConfigError, LookupFailed
-from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
 from ttt_cli.evaluate.forecast.compare_tune import TunePlan
 from ttt_cli.evaluate.forecast.entries import Board, Entry, Lost
 from ttt_cli.evaluate.forecast.evaluation import Evaluation, System, tasks_of
 from ttt_cli.evaluate.forecast.predict import blocks, find_step
+from ttt_cli.periods import STEPS_PER_YEAR
 from ttt_cli.processes import available_cores, run_chains
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.timeline import Timeline
 
 __all__ = ["Comparison", "Entry", "Lost", "System", "TuneOptions", "compare", "later_half"]
 
+MOST: Final = 25_000_000  # games that all fits of a system may go through: one to two minutes of work
+SHARES: Final = (1 / 52, 1 / 26, 1 / 12, 1 / 6, 1 / 4, 1 / 3, 1 / 2, 1.0)  # of a year, after which to refit
 SMALL: Final = 20_000_000  # games times fits up to which starting processes costs more than it saves
 
 
@@ -141,3 +143,27 @@ def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOption
         )
     every = every or affordable_every(timeline.until(first), since, options.evaluations)
     return TunePlan(since, first, every, options.evaluations, options.by)
+
+
+def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
+    """After how many periods to refit: as few as let all fits go through `MOST` games, but no more than a year's.
+
+    The periods from that at index `first` on are predicted, with so many sets of parameters. The games alone decide,
+    not the clock, so that results can be repeated.
+    """
+    seen = timeline.game_start[first:-1]
+    year = STEPS_PER_YEAR[timeline.period]
+    steps = sorted({1, *(max(1, round(share * year)) for share in SHARES)})
+    affordable = (every for every in steps if sets * int(seen[::every].sum()) <= MOST)
+    return next(affordable, steps[-1])
+
+
+def affordable(timeline: Timeline, system: System, fits: int) -> tuple[System, str | None]:
+    """The system with parameters with which so many fits can be afforded, and a remark on it."""
+    instead = system.model.TRAITS.for_many_fits(timeline, system.params, fits)
+    if not instead:
+        return system, None
+    changes = ", ".join(f"{key} {value}" for key, value in instead.items())
+    params = system.params.model_copy(update=dict(instead))
+    note = f"{system.name}: {changes}, since {fits:,} fits are made (all as configured with --every)"
+    return replace(system, params=params), note

@@ -21,8 +21,8 @@ from ttt_cli.games.players.names import clean_name
 from ttt_cli.games.players.spelling_file import is_spelling_file, spellings_in
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.reports import InputFile
-from ttt_cli.reading.small import whole_text
 from ttt_cli.reading.streams import Input
+from ttt_cli.reading.text import whole_text
 
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
 _YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)

@@ -17,9 +17,8 @@ from ttt_cli.games.players.slips import neighbour_words
 _NUMBERED: Final = re.compile(r"\d")  # such names differ by a letter because they are numbered
 MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
 
-_Initials = dict[
-    str, list[int]
-]  # numbers of names by the first letter of the given names, "" where there are none
+# Numbers of names by the first letter of the given names, "" where there are none.
+_Initials = dict[str, list[int]]
 
 
 class LookAlikes(NamedTuple):

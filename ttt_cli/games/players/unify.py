@@ -193,9 +193,8 @@ def _sorted(names: Sequence[str], group: NDArray[np.integer], sides: tuple[Codes
     for side in sides:
         present[group[np.flatnonzero(counts_of(side, len(group)))]] = True
     ranked = sorted(np.flatnonzero(present[:-1]).tolist(), key=names.__getitem__)
-    number = np.full(
-        len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1)
-    )  # the last stands for nobody
+    # The last stands for nobody.
+    number = np.full(len(names) + 1, NOBODY, np.min_scalar_type(-len(ranked) - 1))
     number[ranked] = np.arange(len(ranked))
     white, black = (spread(number[group], side) for side in sides)
     return Identified(tuple(map(names.__getitem__, ranked)), white, black)

@@ -1,12 +1,18 @@
-"""Ready-made sets of events: what simuls, blindfold games, rapid chess and the like are called in several languages.
+"""Ready-made sets of events: what simuls, blindfold games, rapid chess and the like are called, or their time control.
 
 Patterns are for folded texts (`ttt_cli.folding`) of event, site and round: lower case, no accents, single blanks.
 Matches by cable, telegraph, telephone or radio are not correspondence: they were played in one sitting.
+
+Time controls are as PGN, lichess and chess.com write them: seconds, with the increment of each move, `300+3`, `600`;
+moves in seconds, `40/7200:3600`, `1/86400`; and minutes, `90+30`, `15+10`, for so long an increment is not added to
+seconds. What counts is the time for 40 moves.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Final
+
+from ttt_cli.folding import fold
 
 _EVENTS: Final[Mapping[str, str]] = {
     "simul": (
@@ -49,6 +55,14 @@ _USUAL_VARIANTS: Final = frozenset(
     {"", "chess", "classic", "classical", "normal", "orthodox", "regular", "standard"}
 )
 _SET_UP: Final = frozenset({"set up", "setup", "from position", "fromposition", "custom", "thematic"})
+_CONTROL: Final = re.compile(r"\*?(?:(\d+)/)?(\d+)(?:\+(\d+(?:\.\d+)?))?(?::.*)?", re.ASCII)
+_MOVES: Final = 40
+_BLITZ: Final = 600  # seconds, from which on a game is rapid
+_RAPID: Final = 3600  # and from which on it is not
+_DAY: Final = 86400  # seconds for a move by correspondence
+_SHORT: Final = 180  # seconds that are minutes when each move adds so many of them:
+_LONG: Final = 10
+_WORDS: Final = {"daily": "correspondence", "ultrabullet": "blitz"}  # besides those of events
 
 
 def names_set(folded: str, name: str) -> bool:
@@ -61,3 +75,22 @@ def variant_is(folded: str, name: str) -> bool:
     if name == "set-up":
         return folded in _SET_UP
     return name == "variants" and folded not in _USUAL_VARIANTS and folded not in _SET_UP
+
+
+def control_is(text: str, name: str) -> bool:
+    """Whether games with a time control, as written, belong to the set `blitz` (bullet too), `rapid` or another one."""
+    match = _CONTROL.fullmatch("".join(text.split()))
+    if match is None:
+        folded = fold(text)
+        return _WORDS.get(folded, "") == name or names_set(folded, name)
+    moves, base, increment = int(match[1] or 0), float(match[2]), float(match[3] or 0)
+    if not moves and base < _SHORT and increment >= _LONG:
+        base *= 60
+    seconds = base / moves * _MOVES if moves else base + _MOVES * increment
+    limits = {
+        "blitz": (0, _BLITZ),
+        "rapid": (_BLITZ, _RAPID),
+        "correspondence": (_MOVES * _DAY, float("inf")),
+    }
+    low, high = limits.get(name, (0, 0))
+    return low <= seconds < high

@@ -12,8 +12,7 @@ from ttt_cli.games.handicaps import is_even
 from ttt_cli.games.players.keys import comma_keys, name_key
 from ttt_cli.games.players.names import clean_name
 from ttt_cli.games.records import Records
-from ttt_cli.games.selection.event_sets import names_set, variant_is
-from ttt_cli.games.selection.time_controls import control_is
+from ttt_cli.games.selection.event_sets import control_is, names_set, variant_is
 from ttt_cli.reading.column import Column
 
 

@@ -13,8 +13,8 @@ from ttt_cli.kernels.ep.structures import Games, Rule
 from ttt_cli.timeline import KNOWN, NEUTRAL, Timeline
 from ttt_cli.timeline import UNKNOWN as UNKNOWN_SIDES
 
-UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/colours.py`
-OUTCOME_BITS: Final = 3  # of a code; the others tell the handicap, as in `kernels/handicaps.py`
+UNKNOWN: Final = 3  # added to an outcome whose colours are unknown, as in `kernels/codes.py`
+OUTCOME_BITS: Final = 3  # of a code; the others tell the handicap, as in `kernels/codes.py`
 MOST_HANDICAPS: Final = 1 << (8 - OUTCOME_BITS)
 
 Number = TypeVar("Number", np.int32, np.float64)

@@ -23,9 +23,8 @@ from ttt_cli.inference.joint.shape import Shape, joint_chains
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.sparse.factor import Factor
 
-POSITIVE: Final = (
-    0.85  # of the way at most go sites that keep draw margins positive: all the way they overshoot
-)
+# Of the way at most go sites that keep draw margins positive: all the way they overshoot.
+POSITIVE: Final = 0.85
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
 
 

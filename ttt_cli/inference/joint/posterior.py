@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+import numpy as np
+
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import DrawCurve, Fit, Links, NewcomerCurve, Status
@@ -12,10 +14,10 @@ from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.joint.links import links_of
 from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories, solved_deviations
-from ttt_cli.inference.joint.shape import Shape, joint_chains
+from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
+from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.sparse.factor import affordable
 
 ROUGH: Final = 0.1  # points: how far factorised propagation goes where joint propagation follows
@@ -23,9 +25,7 @@ PATIENCE: Final = 5.0  # seconds that more than the factorised posterior may tak
 ROUNDS: Final = 6  # of joint propagation, as a rule
 SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
 SAMPLED: Final = 1e-7  # seconds that a sample takes for every node and distinct game
-LARGE: Final = (
-    300_000  # distinct games and nodes, of which the order of elimination is not looked for unasked
-)
+LARGE: Final = 300_000  # distinct games and nodes: of more the order of elimination is not looked for unasked
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def infer(
         levels = notes_of(partial(solved_deviations, inference)) if notes_of else ()
         notes = (*inference.moving.notes, note, *levels)
         tied = joint_chains(inference)
-        links = links_of(inference, tied, inference.sites.link, inference.sites.positivity)
+        links = _links_of(inference, tied, inference.sites.link, inference.sites.positivity)
         scores, draws, state = inference.log_evidence(), inference.draws(), inference.state
         return Found(kind, chains, *scores, status, trace, state, notes, links, draws, newcomers)
     joint = JointInference(inference, shape, sites)
@@ -108,7 +108,7 @@ def infer(
     scores = (joint if kind == "joint" else inference).log_evidence()
     notes = (*inference.moving.notes, *(notes_of(joint.deviations) if notes_of else ()))
     state, newcomers = inference.state | joint.state, joint.newcomer_curve()
-    links = links_of(inference, joint.chains, joint.links, joint.positivity)
+    links = _links_of(inference, joint.chains, joint.links, joint.positivity)
     return Found(
         kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws(), newcomers
     )
@@ -154,3 +154,22 @@ def _joint_sites(inference: Inference, start: Fit | None) -> tuple[Array, Array]
     ):
         return None
     return found[0], found[1]
+
+
+def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Array) -> Links:
+    """The precisions of these sites (`kernels/ep/structures.py`) by nodes, along the chains of nodes among these."""
+    games, previous, variance = inference.merged.games, inference.chains.previous, chains.variance
+    nodes, kinds = len(previous) // len(inference.priors), 3 if len(positivity) else 1
+    sites, turned = link[:, :kinds].T, games.first > games.second
+    precision = games.weight * np.where(turned, sites[::-1], sites)
+    low, high = np.minimum(games.first, games.second), np.maximum(games.first, games.second)
+    distinct, pair = np.unique(low.astype(np.int64) * nodes + high, return_inverse=True)
+    first, second = np.divmod(distinct, max(nodes, 1))
+    begins = beginnings(chains.previous, variance)[: len(previous)] | (previous < 0)
+    return Links(
+        first.astype(np.int32),
+        second.astype(np.int32),
+        np.array([np.bincount(pair, column, len(distinct)) for column in precision]),
+        np.where(begins, variance[: len(previous)], 0.0).reshape(-1, nodes),
+        positivity[:, 0].copy() if len(positivity) else np.full(nodes, np.nan),
+    )

@@ -29,9 +29,8 @@ Item = TypeVar("Item")
 
 SAMPLES: Final = 100
 SEED: Final = 20070
-EXACT: Final = (
-    5e-3  # of a sample or a solution, in its energy norm: at 1e-2 sds of weak ties come out 3 % off
-)
+# Of a sample or a solution, in its energy norm: at 1e-2 sds of weak ties come out 3 % off.
+EXACT: Final = 5e-3
 CLOSE: Final = 1e-6  # the same of waves of newcomers' mean
 WAVES: Final = 30  # such waves
 STILL: Final = 1e-10  # of the largest variance of a wave: smaller ones are rounding

@@ -42,10 +42,8 @@ def compare(first, second, shift, won, lost, margin, rating, gradient, coupling,
         i = first[g]
         j = second[g]
         difference = rating[i] - rating[j] + shift[g]
-        up, down = (
-            logistic(margin - difference),
-            logistic(margin + difference),
-        )  # chances of what did not happen
+        # Chances of what did not happen.
+        up, down = logistic(margin - difference), logistic(margin + difference)
         value += won[g] * log_logistic(difference - margin) + lost[g] * log_logistic(-difference - margin)
         score = won[g] * up - lost[g] * down
         gradient[i] += score

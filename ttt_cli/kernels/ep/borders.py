@@ -7,9 +7,8 @@ exception, and no precision is a difference of others, so that nothing cancels.
 """
 
 from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
-from ttt_cli.kernels.compile import kernel
+from ttt_cli.kernels.compile import at, kernel, span
 from ttt_cli.kernels.ep.structures import Chains
-from ttt_cli.kernels.indices import at, span
 
 
 @kernel

@@ -5,9 +5,8 @@ import math
 import numpy as np
 
 from ttt_cli.kernels.arrays import Index, Rows, SmallRows, Vector
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Chains, Messages, Way
-from ttt_cli.kernels.indices import at, span
 
 
 @inner

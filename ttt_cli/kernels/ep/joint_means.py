@@ -12,9 +12,8 @@ All memory is gone through once: this is what the time is spent on. z and A z ma
 """
 
 from ttt_cli.kernels.arrays import Index, Strided, Vector
-from ttt_cli.kernels.compile import kernel
+from ttt_cli.kernels.compile import at, kernel, span
 from ttt_cli.kernels.ep.structures import Chains, Descent, Way
-from ttt_cli.kernels.indices import at, span
 
 
 @kernel

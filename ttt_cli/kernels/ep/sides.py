@@ -7,7 +7,7 @@ c11 c22 - c12^2, found without the difference.
 
 import math
 
-from ttt_cli.kernels.colours import UNKNOWN, first_share, log_average
+from ttt_cli.kernels.codes import UNKNOWN, first_share, log_average
 from ttt_cli.kernels.compile import inner
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
@@ -58,7 +58,7 @@ def sides_log_probability(outcome, x1, x2, c11, c12, c22, det):
 
 @inner
 def game_sides(outcome, x1, x2, advantage, spread):
-    """As `sides`, of a game that may have unknown colours (see `colours`); `spread` is (c11, c12, c22, det)."""
+    """As `sides`, of a game that may have unknown colours (see `codes`); `spread` is (c11, c12, c22, det)."""
     c11, c12, c22, det = spread
     if outcome < UNKNOWN:
         return sides(outcome, x1 + advantage, x2 - advantage, c11, c12, c22, det)

@@ -4,9 +4,8 @@ Games of a year begin at its `start` (years + 1,), `skill` (nodes,), points.
 """
 
 from ttt_cli.kernels.arrays import Places, Vector
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Games
-from ttt_cli.kernels.indices import at, span
 
 
 @inner

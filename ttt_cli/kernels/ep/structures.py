@@ -73,7 +73,7 @@ class Games(NamedTuple):
     |---|---|---|---|
     | start | (periods + 1,) | | where the games of each period begin |
     | first, second | (games,) | | nodes |
-    | code | (games,) | | the outcome of `first` (`kernels/colours.py`) and its handicap (`kernels/handicaps.py`) |
+    | code | (games,) | | the outcome of `first` (`kernels/codes.py`) and its handicap (`kernels/codes.py`) |
     | weight | (games,) | games | so many equal games share one site |
     """
 
@@ -87,7 +87,7 @@ class Games(NamedTuple):
 class Meeting(NamedTuple):
     """One game between the nodes, or players, `i` and `j`: numbers alone, so that handing it over costs nothing.
 
-    `outcome` of `i` (`kernels/colours.py`); `handicap` and draw `margin`, points.
+    `outcome` of `i` (`kernels/codes.py`); `handicap` and draw `margin`, points.
     """
 
     i: int
@@ -157,7 +157,7 @@ class AllGames(NamedTuple):
 
     | name | shape | unit | |
     |---|---|---|---|
-    | code | (games,) | | outcome and handicap (`kernels/handicaps.py`) |
+    | code | (games,) | | outcome and handicap (`kernels/codes.py`) |
     | times | (games,) | games | so many equal games |
     | sites | (games, 4) | | the whole game's messages to the first's skill and to the second's |
     | links | (games, 4) | | q and b of its score b - q (s_i - s_j) at the means of the pseudo-posterior, |

@@ -6,12 +6,19 @@ Arrays as in `structures`, messages along the chains as in `chains`.
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.colours import UNKNOWN, first_share, game_log_normaliser, game_moments, log_average
-from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.codes import (
+    UNKNOWN,
+    first_share,
+    game_log_normaliser,
+    game_moments,
+    handicap_of,
+    log_average,
+    outcome_of,
+    place_of,
+)
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of, place_of
-from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.normal import LOG_SQRT_2PI, density, mills
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 

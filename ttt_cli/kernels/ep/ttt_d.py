@@ -10,13 +10,11 @@ import math
 import numpy as np
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.colours import UNKNOWN
-from ttt_cli.kernels.compile import flat, inner, kernel
+from ttt_cli.kernels.codes import UNKNOWN, handicap_of, outcome_of, place_of
+from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
 from ttt_cli.kernels.ep.sides import apart, colour_share, game_log_probability, game_sides, sides, together
 from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of, place_of
-from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 SETTLED = 1e-9  # relative change of a site below which it is left alone

@@ -5,9 +5,8 @@ positive stand beside the games as they are. Arrays as in `structures`.
 """
 
 from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Games, Messages, Part, Sites
-from ttt_cli.kernels.indices import at, span
 
 
 @inner

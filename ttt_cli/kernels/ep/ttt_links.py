@@ -5,9 +5,8 @@ of two nodes is w q for games of weight w. Arrays as in `structures`.
 """
 
 from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
-from ttt_cli.kernels.compile import kernel
+from ttt_cli.kernels.compile import at, kernel, span
 from ttt_cli.kernels.ep.structures import Games, Messages, Part, Sites
-from ttt_cli.kernels.indices import at, span
 
 
 @kernel

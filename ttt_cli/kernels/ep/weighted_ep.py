@@ -9,10 +9,9 @@ prior mean. Over their n players `marginal` (n, 2) is the pseudo-posterior, `lev
 import math
 
 from ttt_cli.kernels.arrays import Index, IndexRows, Rows, Vector
-from ttt_cli.kernels.colours import UNKNOWN, game_moments
+from ttt_cli.kernels.codes import UNKNOWN, game_moments, handicap_of, outcome_of
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Meeting, Rule
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of
 
 STEPS = 1000  # of the linear solver, at most
 

@@ -8,8 +8,7 @@ rows below is known from above, and with Y = L21 L11^-1 it is Z21 = -Z22 Y and Z
 import numpy as np
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.indices import span
+from ttt_cli.kernels.compile import inner, kernel, span
 from ttt_cli.kernels.joint.blas import FULL, LEFT, LOWER, PLAIN, RIGHT, TURNED, Blas, call, pointer
 from ttt_cli.kernels.joint.structures import Tree
 

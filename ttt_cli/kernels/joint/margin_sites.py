@@ -9,13 +9,11 @@ import math
 import numpy as np
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.colours import UNKNOWN
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.codes import UNKNOWN, handicap_of, outcome_of
+from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, together
 from ttt_cli.kernels.ep.structures import Games, Rule
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of
-from ttt_cli.kernels.indices import at, span
 from ttt_cli.kernels.joint.skill_sites import REPEATS, SETTLED, TINY
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 

@@ -3,9 +3,8 @@
 import math
 
 from ttt_cli.kernels.arrays import Index, Rows, Vector
-from ttt_cli.kernels.compile import kernel
+from ttt_cli.kernels.compile import at, kernel, span
 from ttt_cli.kernels.ep.structures import Games
-from ttt_cli.kernels.indices import at, span
 
 
 @kernel

@@ -7,12 +7,10 @@ cavity has precision 1/v - q and precision times mean m/v - h. Arrays as in `ep/
 import math
 
 from ttt_cli.kernels.arrays import Rows, Vector
-from ttt_cli.kernels.colours import game_log_normaliser, game_moments
-from ttt_cli.kernels.compile import inner, kernel
+from ttt_cli.kernels.codes import game_log_normaliser, game_moments, handicap_of, outcome_of
+from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.structures import Games, Rule
-from ttt_cli.kernels.handicaps import handicap_of, outcome_of
-from ttt_cli.kernels.indices import at, span
 
 REPEATS = 50  # of a site that equal games share, at most
 SETTLED = 1e-10  # relative change of its precision

@@ -57,8 +57,7 @@ def _weights():
 
 
 KINDS: Final = _kinds()
-KEPT: Final = np.array(
-    [_is_kept(*context) for context in product(range(8), repeat=3)]
-)  # the earliest in the highest bits
+# The earliest in the highest bits.
+KEPT: Final = np.array([_is_kept(*context) for context in product(range(8), repeat=3)])
 WEIGHTS: Final = _weights()
 MIX: Final = np.uint64(0x9E3779B97F4A7C15)

@@ -16,11 +16,8 @@ from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.structures import Games, Piece
 
-PLAYED, SCORED, AHEAD = (
-    0,
-    1,
-    2,
-)  # columns of a tally: games, score above one half, rating difference to opponents
+# Columns of a tally: games, score above one half, rating difference to opponents.
+PLAYED, SCORED, AHEAD = 0, 1, 2
 
 
 @inner

@@ -8,9 +8,9 @@ of two players is known to have an advantage, but not which, both are averages o
 import math
 
 from ttt_cli.kernels.arrays import Index, Vector
-from ttt_cli.kernels.colours import log_average
+from ttt_cli.kernels.codes import log_average
 from ttt_cli.kernels.compile import inner, kernel
-from ttt_cli.kernels.scores.matches import next_share, unit_end
+from ttt_cli.kernels.scores.matches import amounts, next_share, unit_end
 from ttt_cli.kernels.scores.structures import Careers, Expectation, Factors, Games, Piece
 
 SCALE = 400.0 / math.log(10.0)  # points in which the odds of the logistic expectation grow by e
@@ -120,20 +120,6 @@ def _log_result(difference, either, margin, lost, drawn, won):
     if won > 0.0:
         result += won / total * log_outcome(difference, either, margin, 2)
     return result
-
-
-@inner
-def amounts(outcome, weight, first, last):
-    """Games lost, drawn and won by White in rows from `first` to before `last`."""
-    lost = drawn = won = 0.0
-    for g in range(first, last):
-        if outcome[g] == 0:
-            lost += weight[g]
-        elif outcome[g] == 1:
-            drawn += weight[g]
-        else:
-            won += weight[g]
-    return lost, drawn, won
 
 
 @inner

@@ -6,9 +6,8 @@ from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.structures import Beliefs, Games, Piece, Slopes, Steps
 
-SLOPE = (
-    math.log(10.0) / 400.0
-)  # q: how fast the log-odds of winning grow with the rating difference, per point
+# q: how fast the log-odds of winning grow with the rating difference, per point.
+SLOPE = math.log(10.0) / 400.0
 
 
 @inner

@@ -31,6 +31,20 @@ def unit_begin(joined, last, first):
 
 
 @inner
+def amounts(outcome, weight, first, last):
+    """Games lost, drawn and won by White in rows from `first` to before `last`."""
+    lost = drawn = won = 0.0
+    for g in range(first, last):
+        if outcome[g] == 0:
+            lost += weight[g]
+        elif outcome[g] == 1:
+            drawn += weight[g]
+        else:
+            won += weight[g]
+    return lost, drawn, won
+
+
+@inner
 def next_share(played, left):
     """How many games are played next, after so many of a unit of which so many are left."""
     share = 1.0 if played < SINGLY else max(GROWTH * played, 1.0)

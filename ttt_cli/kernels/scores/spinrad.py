@@ -2,8 +2,8 @@
 
 from ttt_cli.kernels.arrays import Index, Vector
 from ttt_cli.kernels.compile import kernel
-from ttt_cli.kernels.scores.elo import amounts, sum_of_residuals
-from ttt_cli.kernels.scores.matches import next_share, unit_begin, unit_end
+from ttt_cli.kernels.scores.elo import sum_of_residuals
+from ttt_cli.kernels.scores.matches import amounts, next_share, unit_begin, unit_end
 from ttt_cli.kernels.scores.structures import Expectation, Games, Piece
 
 

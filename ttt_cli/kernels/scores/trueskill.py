@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from ttt_cli.kernels.colours import UNKNOWN, game_log_normaliser, game_moments
+from ttt_cli.kernels.codes import UNKNOWN, game_log_normaliser, game_moments
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.matches import next_share, unit_end
 from ttt_cli.kernels.scores.structures import Beliefs, Games, Piece, Steps

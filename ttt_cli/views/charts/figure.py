@@ -123,7 +123,7 @@ def _skills(
             f"{len(players)} curves are too many to be distinguished", hint=f"at most {MOST_CURVES}"
         )
     if by == "dominance":
-        from ttt_cli.views.charts.dominance import dominance_chart
+        from ttt_cli.views.charts.curves import dominance_chart
 
         chart = dominance_chart(run, players, limits)
         return Figure(chart.to_dict(validate=False), tuple(notes), f"{_stem(players)}-dominance")
@@ -169,7 +169,7 @@ def _one_axis(run: Run, other: Run) -> list[str]:
 
 
 def _difference(run: Run, names: Sequence[str]) -> Figure:
-    from ttt_cli.views.charts.differences import difference_chart
+    from ttt_cli.views.charts.curves import difference_chart
 
     found = [run.find_player(name) for name in names]
     first, second = (item.player for item in found)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
-from ttt_cli.views.embedding import embedded, showable
+from ttt_cli.views.templates import embedded, showable
 
 FORMATS: Final = ("png", "svg", "pdf", "html")
 _STAND_IN: Final = {"description": "where the figure comes"}

@@ -10,7 +10,6 @@ from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.charts.surface import shares
-from ttt_cli.views.embedding import embedded
 from ttt_cli.views.evidence.surface import Surface, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.facts import (
@@ -23,8 +22,8 @@ from ttt_cli.views.report.facts import (
     notes,
 )
 from ttt_cli.views.report.players import BUDGET, Carried, carried_players, short
-from ttt_cli.views.report.templates import asset, filled, script
 from ttt_cli.views.run import axis_title, scale_note
+from ttt_cli.views.templates import asset, embedded, filled, script
 
 DATA_SCRIPTS: Final = ("fold.js", "periods.js", "data.js")
 _SCRIPTS: Final = (

@@ -8,14 +8,13 @@ from contextvars import ContextVar
 from typing import Final
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.small import whole_text
 from ttt_cli.reading.streams import Input
-from ttt_cli.views.report.templates import asset
+from ttt_cli.reading.text import whole_text
+from ttt_cli.views.templates import asset
 
 LANG: Final = "lang"  # the key of the language's own name, as in HTML
-_NUMBER: Final = re.compile(
-    r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?(?:[-:T][QW]?\d+)*"
-)  # dates, too
+# Dates, too.
+_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?(?:[-:T][QW]?\d+)*")
 _APART: Final = re.compile(r"(; |: |, | \(|\))")  # what stands between phrases
 _NAME: Final = "{name}"
 _NONE: Final[Mapping[str, str]] = {}

@@ -116,9 +116,8 @@ class Cutter:
     def __iter__(self) -> Iterator[Piece]:
         self._found = []
         quantities = len(self._mean)
-        latest = np.full(
-            (quantities, len(self._timeline.players)), -1, np.int32
-        )  # the segment of each player
+        # The segment of each player.
+        latest = np.full((quantities, len(self._timeline.players)), -1, np.int32)
         segments = 0
         for number in range(len(self)):
             piece, players = self._piece(number)

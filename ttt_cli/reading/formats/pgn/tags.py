@@ -31,15 +31,8 @@ _ESCAPE: Final = re.compile(rb'\\(["\\])')
 _OPEN: Final = re.compile(rb'\[[ \t]*[A-Za-z]\w*[ \t]*"')
 _MARK: Final = b"\xef\xbb\xbf"
 _CANONICAL: Final = {name.lower(): name for name in NAMES}
-_FURTHER: Final = (
-    "event",
-    "site",
-    "round",
-    "white_id",
-    "black_id",
-    "variant",
-    "time_control",
-)  # columns behind the result
+# Columns behind the result.
+_FURTHER: Final = ("event", "site", "round", "white_id", "black_id", "variant", "time_control")
 STRETCH_LIMIT: Final = 1 << 20  # bytes of tags that may have to be looked at to tell one game from the next
 _TAGS_LIMIT: Final = 50_000  # the same in tags
 _LINE_BEFORE: Final = 1 << 12  # bytes of a line that are looked at before a tag

@@ -8,7 +8,6 @@ from typing import Final
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.embedding import embedded
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
 from ttt_cli.views.report.site.compare import compare_page, history_scripts
@@ -19,8 +18,8 @@ from ttt_cli.views.report.site.front import event_lists, front_page, player_list
 from ttt_cli.views.report.site.player import player_pages, shared_player_pages
 from ttt_cli.views.report.site.shared import firsts, number_of
 from ttt_cli.views.report.site.year import year_page
-from ttt_cli.views.report.templates import asset, script
 from ttt_cli.views.report.words import say, speaking, spoken
+from ttt_cli.views.templates import asset, embedded, script
 
 MOST: Final = 30_000  # players with pages of their own, and events
 _SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js", "site.js")

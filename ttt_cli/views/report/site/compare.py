@@ -6,15 +6,14 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.arrays import Array
-from ttt_cli.views.embedding import embedded
 from ttt_cli.views.report.players import short
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.data import handed_over
 from ttt_cli.views.report.site.markup import note, page, text
 from ttt_cli.views.report.site.played import predicted
-from ttt_cli.views.report.templates import filled
 from ttt_cli.views.report.words import say, say_line
 from ttt_cli.views.run import axis_title
+from ttt_cli.views.templates import embedded, filled
 
 _TEXTS: Final = {
     "choose": "Choose players, each at a time of the career. The address of this page keeps them.",

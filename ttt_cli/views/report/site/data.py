@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ttt_cli.views.embedding import embedded
 from ttt_cli.views.report.players import short
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.events import Event
 from ttt_cli.views.report.site.people import Person
 from ttt_cli.views.report.site.shared import number_of
 from ttt_cli.views.report.site.slugs import follows
+from ttt_cli.views.templates import embedded
 
 
 def names_script(book: Book) -> str:

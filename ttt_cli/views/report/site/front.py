@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.leaders import CHALLENGES
-from ttt_cli.views.embedding import showable
 from ttt_cli.views.moving import pictures
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import Leader, reigns
@@ -31,6 +30,7 @@ from ttt_cli.views.report.site.reigns import reign_picture
 from ttt_cli.views.report.words import counted, say, say_line
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note
+from ttt_cli.views.templates import showable
 
 _LATE: Final = "This fit had not converged: skills may be off by more than it was asked for."
 _SHOWN: Final = 50

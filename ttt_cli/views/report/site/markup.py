@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from ttt_cli.views.embedding import showable
-from ttt_cli.views.report.templates import filled
 from ttt_cli.views.report.words import LANG, say, say_line, spoken
+from ttt_cli.views.templates import filled, showable
 
 _RESULTS = ("0", "½", "1")
 # On the pages above; elsewhere the script adds them: of many pages every byte counts.

@@ -1,7 +1,7 @@
-"""What the Glicko systems share: ratings with deviations, and what they predict of games."""
+"""What systems of ratings share: where players begin, with a deviation or without, and what follows for games."""
 
 import math
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -10,7 +10,30 @@ from ttt_cli.arrays import Array
 from ttt_cli.histories import Filter
 from ttt_cli.inference.outcome import ELO_SCALE, log_score, logistic_probabilities
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
+from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.timeline import Timeline
+
+Expectation = Annotated[
+    Literal["logistic", "normal"],
+    Field(description="how a rating difference becomes an expected score in the update"),
+]
+
+
+class RatingParams(ExpectedParams):
+    """Elo points, and where players begin."""
+
+    prior_mean: PriorMean = Field(
+        default=1500.0, description="rating of a player at the first appearance, points"
+    )
+
+    def filtered(self, timeline: Timeline, rating: Array) -> Filter:
+        """The chain of ratings after the nodes' games, which stand until the next."""
+        return RandomWalk(timeline, self.prior_mean, np.nan, 0.0).filtered(rating, unknown_sd(len(rating)))
+
+
+def unknown_sd(nodes: int) -> Array:
+    """The sds of a system without uncertainty, shape (nodes,): NaN."""
+    return np.full(nodes, np.nan)
 
 
 class DeviationParams(ExpectedParams):

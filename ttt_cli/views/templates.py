@@ -1,15 +1,20 @@
-"""Values for pages and figures, whatever names hold: nothing in them is taken for markup, script or no number."""
+"""The texts that pages are made of, and values for pages and figures, whatever names hold.
+
+Nothing in a value is taken for markup, script or no number.
+"""
 
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
+_PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 _ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_NO_TEXT: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
-)  # XML has none of it
+# XML has none of it.
+_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def embedded(data: Any) -> str:
@@ -31,3 +36,19 @@ def _mapped(value: Any, text: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         return {text(str(key)): _mapped(item, text) for key, item in value.items()}
     return [_mapped(item, text) for item in value] if isinstance(value, list | tuple) else value
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a template, style or script."""
+    return (files("ttt_cli.views.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def script(names: Iterable[str]) -> str:
+    """Several scripts as one."""
+    return "\n".join(map(asset, names))
+
+
+def filled(name: str, parts: Mapping[str, str]) -> str:
+    """A template with `{{part}}` replaced by HTML; signs in that HTML stay as they are."""
+    return _PLACE.sub(lambda match: parts[match[1]], asset(name))

@@ -10,8 +10,8 @@ import pytest
 from tests.support.builders import make_games
 from ttt_cli.api import configure
 from ttt_cli.config.schema import Period
-from ttt_cli.evaluate.forecast import cadence
-from ttt_cli.evaluate.forecast.cadence import affordable, affordable_every
+from ttt_cli.evaluate.forecast import compare
+from ttt_cli.evaluate.forecast.compare import affordable, affordable_every
 from ttt_cli.evaluate.forecast.evaluation import System
 from ttt_cli.systems import edo
 from ttt_cli.timeline import Timeline, build_timeline
@@ -28,12 +28,12 @@ def timeline(period: Period = "month") -> Timeline:
     [(8520, 1), (8519, 2), (4200, 2), (4199, 3), (2759, 4), (2039, 6), (1319, 12), (0, 12)],
 )
 def test_as_few_months_as_the_games_allow(monkeypatch: pytest.MonkeyPatch, most: int, every: int) -> None:
-    monkeypatch.setattr(cadence, "MOST", most)
+    monkeypatch.setattr(compare, "MOST", most)
     assert affordable_every(timeline(), 24) == every
 
 
 def test_more_sets_of_parameters_mean_fewer_fits_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cadence, "MOST", 8520)
+    monkeypatch.setattr(compare, "MOST", 8520)
     assert affordable_every(timeline(), 24, sets=3) == 3
 
 
@@ -56,7 +56,7 @@ def test_parameters_are_replaced_only_where_so_many_fits_cannot_be_afforded(
 
 @pytest.mark.parametrize(("period", "most"), [("year", 1), ("quarter", 4), ("week", 52), ("day", 365)])
 def test_a_year_at_most(monkeypatch: pytest.MonkeyPatch, period: Period, most: int) -> None:
-    monkeypatch.setattr(cadence, "MOST", 0)
+    monkeypatch.setattr(compare, "MOST", 0)
     assert affordable_every(timeline(period), 24) == most
 
 
