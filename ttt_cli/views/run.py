@@ -1,10 +1,19 @@
 """What all views of a run share: its unit, its line in titles, its tables."""
 
+from importlib import import_module
+from threading import Thread
+
 from ttt_cli.runs import curves
 from ttt_cli.runs.evidence import evidence_table
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import Scale
 from ttt_cli.views.rows import Rows
+
+
+def load_numpy_meanwhile(run: Run) -> None:
+    """Where a joint posterior will be asked, numpy loads while the database answers the first questions."""
+    if run.meta.posterior.startswith("joint"):
+        Thread(target=lambda: [*map(import_module, ("numpy.ma", "numpy.random"))], daemon=True).start()
 
 
 def scale_note(run: Run) -> str:

@@ -2,8 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from importlib import import_module
-from threading import Thread
 from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
@@ -13,7 +11,7 @@ from ttt_cli.views.players.match import Match, match
 from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, params_in, stronger
 from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line, side_names
+from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names
 
 PEAK: Final = "peak"
 _PROBABILITIES: Final = ("stronger", "win", "draw", "loss", "expected")
@@ -46,8 +44,7 @@ def versus_view(
     else the peak of each. Probabilities are A's; skills are taken together where the run has a joint posterior, else
     as independent. Raises LookupFailed.
     """
-    if run.meta.posterior.startswith("joint"):  # numpy loads while the database answers the first questions
-        Thread(target=import_module, args=("numpy.ma",), daemon=True).start()
+    load_numpy_meanwhile(run)
     with run:
         found = [run.find_player(name) for name in (a, b)]
         first, second = (one.player for one in found)

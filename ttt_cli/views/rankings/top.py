@@ -9,7 +9,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.runs.when import find_period
 from ttt_cli.views.rankings.eligible import COUNTS, Eligible, reasons, steps
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line
+from ttt_cli.views.run import load_numpy_meanwhile, run_line
 
 DECIMALS: Final = {
     "mean": 1,
@@ -55,6 +55,7 @@ def ranking(
     LookupFailed when nobody is eligible.
     """
     order = LOWER if by == "lower" else "mean"
+    load_numpy_meanwhile(run)
     with run:
         label, period = find_period(run, at)
         active, values = limits.active_at(run, period)
