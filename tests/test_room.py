@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 
 import numpy as np
 import pytest
 
 from ttt_cli.errors import SetupError
-from ttt_cli.room import MEMORY, FileRoom
+from ttt_cli.room import MEMORY, FileRoom, Shared
 
 
 def test_arrays_in_files_keep_what_is_written(tmp_path):
@@ -36,6 +37,36 @@ def test_an_array_outlives_another_of_its_name_and_no_longer_than_it_is_used(tmp
     assert new.tolist() == [0] * 4
     del old
     assert room.size == 4 * 4
+
+
+def test_what_is_shared_stays_in_its_files(tmp_path):
+    """Views of them, too; others are sent, arrays of equal entries as one."""
+    room = FileRoom(tmp_path, rows=5)
+    array = room.empty("one", (3, 4, 1000), np.float64)
+    array[:] = np.arange(array.size).reshape(array.shape)
+    fixed = array[1, 2].view()
+    fixed.flags.writeable = False
+    alike, other = np.broadcast_to(2.5, 100_000), np.arange(3)
+    sent = pickle.dumps(Shared([array[:, 1:3, ::2], fixed, alike, other, room]))
+    assert len(sent) < 1500
+    part, same, equal, copy, there = pickle.loads(sent).what
+    assert np.array_equal(part, array[:, 1:3, ::2])
+    assert np.array_equal(same, fixed)
+    assert not same.flags.writeable
+    assert np.array_equal(equal, alike)
+    assert np.array_equal(copy, other)
+    assert there.rows == 5
+    assert there.size == 2 * array.nbytes
+    part[:] = -1.0
+    assert (array[:, 1:3, ::2] == -1.0).all()
+
+
+def test_what_is_shared_is_sent_where_another_array_has_its_name(tmp_path):
+    room = FileRoom(tmp_path)
+    old = room.empty("one", (4,), np.int32)
+    old[:] = 3
+    room.empty("one", (4,), np.int32)
+    assert pickle.loads(pickle.dumps(Shared(old))).what.tolist() == [3] * 4
 
 
 def test_nothing_needs_no_file(tmp_path):

@@ -38,6 +38,7 @@ from ttt_cli.views.rankings.top import SEED, ranking
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from ttt_cli.inference.ep.apart.fit import Place
     from ttt_cli.inference.solver import Given
     from ttt_cli.views.rows import Rows
 
@@ -101,8 +102,7 @@ def fit(
         if not len(games):
             raise DataError("there are no games to fit")
         near = None if start is None else _opened(start)
-        timeline, fitted = _fitted(games, resolved, near, output, progress)
-        return _stored(games, timeline, fitted, resolved, output)
+        return _fitted(games, resolved, near, output, progress)
 
 
 def update(
@@ -132,10 +132,9 @@ def update(
         extended = add_games(before, sources, data, again=again, progress=progress)
         if on_read:
             on_read(extended, data)
-        timeline, fitted = _fitted(extended.games, resolved, before, place, progress)
-        if place and before.path and real_place(place) == real_place(before.path):
-            before.refuse_replaced()
-        return _stored(extended.games, timeline, fitted, resolved, place)
+        same = place and before.path and real_place(place) == real_place(before.path)
+        ready = before.refuse_replaced if same else lambda: None
+        return _fitted(extended.games, resolved, before, place, progress, ready)
 
 
 def top(
@@ -183,8 +182,12 @@ def _fitted(
     start: Run | None,
     output: str | os.PathLike[str] | None,
     progress: Progress,
-) -> tuple[Timeline, Fit]:
-    data = resolved.config.data
+    ready: Callable[[], object] = lambda: None,
+) -> Run:
+    """The run of games; `ready` is called when it is about to be written."""
+    from ttt_cli.inference.ep.apart.places import fit_place
+
+    data, solver, model = resolved.config.data, resolved.config.solver, resolved.model
     if resolved.config.model.name == "ttt":
         from ttt_cli.warm import DEFAULT, FEW, warm
 
@@ -193,17 +196,15 @@ def _fitted(
     if output is not None:
         check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
-    fitted = _infer(games, timeline, resolved, near, progress)
-    return timeline, replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
-
-
-def _stored(
-    games: Games, timeline: Timeline, fitted: Fit, resolved: Resolved, output: str | os.PathLike[str] | None
-) -> Run:
-    if output is None:
-        return memory_run(games, timeline, fitted, resolved.config)
-    size = resolved.config.solver.run_size
-    write_run(output, games, timeline, fitted, resolved.config, None if size is None else size_of(size))
+    with fit_place(solver, timeline, model.NAME, quantities=model.TRAITS.quantities) as place:
+        fitted = _infer(games, timeline, resolved, near, place, progress)
+        fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
+        ready()
+        if output is None:
+            return memory_run(games, timeline, fitted, resolved.config)
+        most = None if solver.run_size is None else size_of(solver.run_size)
+        workers = place.workers if place and place.finds(games.room) else None
+        write_run(output, games, timeline, fitted, resolved.config, most, workers)
     return open_run(output)
 
 
@@ -217,19 +218,21 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _infer(
-    games: Games, timeline: Timeline, resolved: Resolved, start: Fit | None, progress: Progress
+    games: Games,
+    timeline: Timeline,
+    resolved: Resolved,
+    start: Fit | None,
+    place: Place | None,
+    progress: Progress,
 ) -> Fit:
-    from ttt_cli.inference.ep.apart.places import fit_place
     from ttt_cli.inference.joint.levels import level_notes
 
     solver = resolved.config.solver
     with progress.task("inference", total=1.0) as bar:
         on_sweep = _Sweeps(bar, solver.tol)
         notes = partial(level_notes, games, timeline)
-        model = resolved.model
-        with fit_place(solver, timeline, model.NAME, quantities=model.TRAITS.quantities) as place:
-            given: Given = {"on_sweep": on_sweep, "start": start, "notes": notes, "place": place}
-            return registry.fit(model, timeline, resolved.params, solver, **given)
+        given: Given = {"on_sweep": on_sweep, "start": start, "notes": notes, "place": place}
+        return registry.fit(resolved.model, timeline, resolved.params, solver, **given)
 
 
 class _Sweeps:

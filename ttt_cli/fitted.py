@@ -6,8 +6,9 @@ chain has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -210,15 +211,12 @@ def spans(timeline: Timeline, fit: Fit, nodes: Places) -> Spans:
     return Spans(timeline.node_player[nodes], begin, until.astype(np.int32), played, starts | changes)
 
 
-def parts_by_player(timeline: Timeline, fit: Fit) -> Iterator[Spans]:
-    """The spans of all nodes in order of player, then period, in parts of whole players."""
-    nodes, rows = by_player(timeline), timeline.room.rows
+def parts_by_player(timeline: Timeline) -> list[slice]:
+    """Parts of the nodes in order of player, each of whole players."""
     count = np.bincount(timeline.node_player)
     end = np.cumsum(count)
-    inner = np.flatnonzero(np.diff((end - count) // (rows or max(len(nodes), 1)))) + 1
-    for part in np.split(nodes, end[inner - 1]):
-        yield spans(timeline, fit, part)
-        timeline.room.let_go()
+    inner = np.flatnonzero(np.diff((end - count) // (timeline.room.rows or max(timeline.n_nodes, 1)))) + 1
+    return [slice(*ends) for ends in pairwise(np.unique([0, *end[inner - 1], timeline.n_nodes]).tolist())]
 
 
 def _by_period(way: Bridge, passed: Array | float, steps: float) -> tuple[Array | float, ...]:

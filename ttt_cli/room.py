@@ -2,12 +2,14 @@
 
 import mmap
 import os
+import pickle
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
-from weakref import WeakSet
+from typing import Any, Final, Generic, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.errors import SetupError
 from ttt_cli.files import workplace
 
+T = TypeVar("T")
 AT_ONCE: Final = 1 << 19  # rows of arrays in files that are looked at before they are let go
 
 
@@ -41,11 +44,17 @@ MEMORY: Final = Room()
 
 
 class FileRoom(Room):
-    """Files of a folder. Their arrays are zero at first, and stay as long as anything refers to them."""
+    """Files of a folder. Their arrays are zero at first, and stay as long as anything refers to them.
 
-    def __init__(self, folder: Path, rows: int = AT_ONCE) -> None:
-        self.rows, self._folder = rows, folder
+    `rows` as in `Room`, by default `AT_ONCE`.
+    """
+
+    def __init__(self, folder: Path, rows: int | None = None) -> None:
+        self.rows, self.folder = rows or AT_ONCE, folder
         self._files: WeakSet[mmap.mmap] = WeakSet()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileRoom, (self.folder, self.rows)
 
     @property
     def size(self) -> int:
@@ -57,22 +66,75 @@ class FileRoom(Room):
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if not size:
             return np.zeros(shape, dtype)
-        place = self._folder / name
+        place = self.folder / name
+        for before in self._files:
+            if _homes.get(before) == (self, name):  # an array of that name may still be in use
+                del _homes[before]
         try:
-            place.unlink(missing_ok=True)  # an array of that name may still be in use
+            place.unlink(missing_ok=True)
             with place.open("wb+") as file:
                 _reserve(file.fileno(), size)
                 mapped = mmap.mmap(file.fileno(), size)
         except OSError as error:
-            raise no_room(self._folder, error) from error
-        self._files.add(mapped)
-        return np.frombuffer(mapped, dtype).reshape(shape)
+            raise no_room(self.folder, error) from error
+        self._add(mapped, name)
+        return np.ndarray(shape, dtype, mapped)
+
+    def found(self, name: str, writable: bool, *layout: Any) -> NDArray[Any]:
+        """An array that another process has in the file of that name; `layout`: dtype, shape, offset, strides."""
+        dtype, shape, offset, strides = layout
+        with (self.folder / name).open("rb+" if writable else "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
+        self._add(mapped, name)
+        return np.ndarray(shape, dtype, mapped, offset, strides)
+
+    def _add(self, file: mmap.mmap, name: str) -> None:
+        self._files.add(file)
+        _homes[file] = self, name
 
     def let_go(self) -> None:
         """What was written, the system writes to the files when it likes to."""
         if hasattr(mmap, "MADV_DONTNEED"):
             for file in self._files:
                 file.madvise(mmap.MADV_DONTNEED)
+
+
+_homes: Final[WeakKeyDictionary[mmap.mmap, tuple[FileRoom, str]]] = WeakKeyDictionary()
+
+
+class Shared(Generic[T]):
+    """Something for another process, which finds the arrays of it that lie in files where they are."""
+
+    def __init__(self, what: T) -> None:
+        self.what = what
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        content = BytesIO()
+        _ByPlace(content, pickle.HIGHEST_PROTOCOL).dump(self.what)
+        return _unpacked, (content.getvalue(),)
+
+
+def _unpacked(content: bytes) -> Shared[Any]:
+    return Shared(pickle.loads(content))
+
+
+class _ByPlace(pickle.Pickler):
+    """Arrays in files as their places, those of equal entries as one."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return NotImplemented
+        if value.size and not any(value.strides):
+            return np.broadcast_to, (value.flat[0], value.shape)
+        file: Any = value
+        while isinstance(file, np.ndarray):
+            file = file.base
+        if not isinstance(file, mmap.mmap) or file not in _homes:
+            return NotImplemented
+        room, name = _homes[file]
+        offset = value.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
+        layout = value.dtype, value.shape, offset, value.strides
+        return FileRoom.found, (room, name, value.flags.writeable, *layout)
 
 
 @contextmanager

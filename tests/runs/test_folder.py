@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 
 import duckdb
-import numpy as np
 import pytest
 
+from tests.support.run_tables import tables, written_games
 from ttt_cli import api
 from ttt_cli.cli.main import run as ttt
 from ttt_cli.errors import RunError
@@ -22,15 +22,7 @@ KEYS = {"posterior": "factorised"}
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    rng = np.random.default_rng(8)
-    place = tmp_path_factory.mktemp("games") / "games.csv"
-    sides = (rng.choice(9, 2, replace=False) for _ in range(90))
-    rows = [
-        f"{1900 + rng.integers(9)},P{i},P{j},{['1-0', '0-1', '1/2-1/2'][rng.integers(3)]},Open {rng.integers(3)}"
-        for i, j in sides
-    ]
-    place.write_text("\n".join(["date,white,black,result,event", *rows]), encoding="utf-8")
-    return place
+    return written_games(tmp_path_factory.mktemp("games") / "games.csv")
 
 
 @pytest.fixture
@@ -40,16 +32,6 @@ def both(games, tmp_path, monkeypatch):
     whole = api.fit(games, output=tmp_path / "whole.ttt", **KEYS)
     parts = api.fit(games, output=tmp_path / "parts.ttt", run_size="1KB", memory="1GB", **KEYS)
     return whole, parts
-
-
-def tables(run):
-    names = sorted(run.held_tables - {"meta", "games", "nodes", "skills"})
-    found = {}
-    for name in names:
-        columns, rows = run.query(f"SELECT * FROM run.main.{name} ORDER BY rowid")
-        kept = [place for place, column in enumerate(columns) if column != "rowid"]
-        found[name] = [tuple(row[place] for place in kept) for row in rows]
-    return found
 
 
 def test_a_folder_holds_what_a_file_holds(both):
@@ -128,8 +110,11 @@ def test_files_of_others_and_missing_ones_are_refused(both, tmp_path):
     _, parts = both
     strange = tmp_path / "strange.ttt"
     shutil.copytree(parts.path, strange)
-    place = next(strange.glob("spans-*.parquet"))
-    duckdb.execute(f"COPY (SELECT 1 AS player) TO '{place}'")
+    first, *others = sorted(strange.glob("spans-*.parquet"))
+    duckdb.execute(f"COPY (SELECT 1 AS player) TO '{others[-1]}'")
+    with pytest.raises(RunError, match=f"Failed to read file .*{others[-1].name}"):
+        open_run(strange).skills()
+    duckdb.execute(f"COPY (SELECT 1 AS player) TO '{first}'")
     with pytest.raises(RunError, match="files of spans are not those that ttt makes"):
         open_run(strange).skills()
     shutil.rmtree(strange)

@@ -34,9 +34,9 @@ def parts_of(path: Path) -> dict[str, list[Path]]:
     return {table: sorted(path.glob(f"{table}-*.parquet")) for table in LARGE}
 
 
-def part_name(table: str, number: int) -> str:
-    """The name of a file with rows of a large table."""
-    return f"{table}-{number:06d}.parquet"
+def part_name(table: str, begin: int) -> str:
+    """The name of a file with rows of a large table, from that row on."""
+    return f"{table}-{begin:012d}.parquet"
 
 
 def spread_out(connection: DuckDBPyConnection, path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.handmade import RECORDS, fit_of, games_of
 from ttt_cli.fitted import by_player, spans
-from ttt_cli.runs.storing.columns import Labels, player_columns
+from ttt_cli.runs.storing.columns import Labels, Marks, player_columns
 from ttt_cli.timeline import build_timeline
 
 
@@ -27,6 +27,6 @@ def test_records_are_the_weighted_results(data: st.DataObject) -> None:
         expected[2 - outcome, games.players.index(black)] += weight
     timeline = build_timeline(games)
     nodes = spans(timeline, fit_of(timeline), by_player(timeline))
-    found = player_columns(games, [nodes], Labels(timeline))
+    found = player_columns(games, [Marks.of(nodes)], Labels(timeline))
     assert np.array_equal([found["losses"], found["draws"], found["wins"]], expected)
     assert np.array_equal(found["games"], expected.sum(axis=0))

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ttt_cli.arrays import Places
+from ttt_cli.cluster.chains import work_on
 from ttt_cli.errors import SetupError
 from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
 from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.processes import Engine
+from ttt_cli.room import FileRoom, Room
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -39,6 +43,11 @@ class Cluster:
 
     def __init__(self, client: Client, scratch: Path | None = None) -> None:
         self._client, self.scratch = client, scratch
+        self.workers: Engine | None = partial(work_on, client)
+
+    def finds(self, room: Room) -> bool:
+        """Where there is `scratch`, files are there."""
+        return self.scratch is not None and isinstance(room, FileRoom)
 
     def cuts(self, timeline: Timeline) -> Places:
         """As many slices as workers, fewer of few games."""

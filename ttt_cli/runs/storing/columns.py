@@ -1,7 +1,7 @@
 """The tables of a run as arrays, with the ids and numbers that stand for names and labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,8 @@ from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.fitted import OPEN, Links, Spans, periods_of_histories
 from ttt_cli.folding import fold_all, fold_surnames
 from ttt_cli.games.table import Games
-from ttt_cli.periods import period_of
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Column
-from ttt_cli.reading.growable import spread
+from ttt_cli.reading.column import Codes, Column
 from ttt_cli.timeline import Timeline
 
 Columns = dict[str, NDArray[np.generic]]
@@ -39,22 +37,41 @@ class Labels:
         return self.texts[np.searchsorted(self.numbers, numbers)]
 
 
-def player_columns(games: Games, spans: Iterable[Spans], labels: Labels) -> Columns:
+class Marks(NamedTuple):
+    """Of players: the first and the last period with games; and of those who have a `best` among these, the period
+    with the highest mean, the first of equals, with mean and sd there.
+    """
+
+    player: Ids
+    first: Ids
+    last: Ids
+    best: Ids
+    peak: Ids
+    mean: Array
+    sd: Array
+
+    @classmethod
+    def of(cls, spans: Spans) -> "Marks":
+        """Of the players of spans, which are theirs by player, then period."""
+        start = np.flatnonzero(np.diff(spans.player, prepend=-1))
+        end, peak = np.append(start[1:], len(spans.player))[: len(start)] - 1, _peaks(spans)
+        player, period, columns = spans.player, spans.period, spans.columns
+        best = player[peak], period[peak], columns["mean"][peak], columns["sd"][peak]
+        return cls(player[start], period[start], period[end], *best)
+
+
+def player_columns(games: Games, marks: Iterable[Marks], labels: Labels) -> Columns:
     """One row per player, in order: names, spellings to look up, the record and the peak.
 
-    `spans` are those of all nodes, by player, in parts of whole players. The peak is the highest mean among the periods
-    with games, the first of equals. None and NaN are what players without games lack.
+    `marks` are those of some players each. None and NaN are what players without games lack.
     """
     n = len(games.players)
     period = {name: np.full(n, None, dtype=object) for name in ("first", "last", "peak_period")}
     number = {name: np.full(n, np.nan) for name in ("mean", "sd")}
-    for part in spans:
-        start = np.flatnonzero(np.diff(part.player, prepend=-1))
-        end, peak = np.append(start[1:], len(part.player))[: len(start)] - 1, _peaks(part)
-        for found, rows in zip(period.values(), (start, end, peak), strict=True):
-            found[part.player[rows]] = labels.of(part.period[rows])
-        for name, column in number.items():
-            column[part.player[peak]] = part.columns[name][peak]
+    for player, first, last, best, peak, mean, sd in marks:
+        period["first"][player], period["last"][player] = labels.of(first), labels.of(last)
+        period["peak_period"][best] = labels.of(peak)
+        number["mean"][best], number["sd"][best] = mean, sd
     losses, draws, wins = _record(games)
     folded = fold_all(games.players)
     return {
@@ -134,9 +151,9 @@ def _pairs(games: Games) -> Iterator[Places]:
 
 
 def span_columns(names: NDArray[np.generic], spans: Spans) -> Columns:
-    """One row per span; `names` (players,) of all players."""
+    """One row per span, by player; `names` begin with that of the first."""
     return {
-        "player": names[spans.player],
+        "player": names[spans.player - spans.player[:1]],
         "period_number": spans.period,
         "until": np.where(spans.until == OPEN, np.nan, spans.until),
         "games": spans.games,
@@ -144,45 +161,38 @@ def span_columns(names: NDArray[np.generic], spans: Spans) -> Columns:
     }
 
 
-def game_columns(games: Games, timeline: Timeline, rows: slice) -> Columns:
-    """Some of the games, in order."""
+def game_columns(games: Games) -> Columns:
+    """All games in order, without their periods."""
     return {
-        "period_number": period_of(games.date[rows], timeline.period),
-        "date_days": games.date[rows],
-        "date_precision": games.date_precision[rows],
-        "white_id": games.white[rows],
-        "black_id": games.black[rows],
-        "outcome": games.outcome[rows],
-        "weight": games.weight[rows],
-        "offset": games.offset[rows],
-        "line": games.source_line[rows],
-        "file_number": games.source_file[rows],
+        "date_days": games.date,
+        "date_precision": games.date_precision,
+        "white_id": games.white,
+        "black_id": games.black,
+        "outcome": games.outcome,
+        "weight": games.weight,
+        "offset": games.offset,
+        "line": games.source_line,
+        "file_number": games.source_file,
     }
 
 
-class WrittenTexts:
-    """What is written of games, for the tables `texts`, which is empty where nothing is, and `game_texts`."""
+def written_texts(games: Games) -> tuple[Columns, dict[str, tuple[Ids, Codes]]]:
+    """What is written of games: the table `texts`, and of each column the numbers of texts there by the codes of games.
 
-    def __init__(self, games: Games) -> None:
-        self._games, self._numbers = games, dict[str, Ids]()
-        written: list[str] = []
-        for name in TEXT_COLUMNS:
-            column: Column[str] = getattr(games, name)
-            present = np.zeros(len(column.values), np.bool_)
-            for part in games.room.parts(len(column.codes) if column.codes.strides[0] else 1):
-                present[column.codes[part]] = True
-            self._numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32)
-            written += [column.values[place] for place in np.flatnonzero(present).tolist()]
-        self.texts: Columns = {}
-        if any(written):
-            self.texts = {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)}
-
-    def of_games(self, rows: slice) -> Columns:
-        """The numbers of the texts of some games, in order."""
-        return {
-            name: spread(numbers, getattr(self._games, name).codes[rows])
-            for name, numbers in self._numbers.items()
-        }
+    Nothing of both where nothing is written.
+    """
+    numbers: dict[str, tuple[Ids, Codes]] = {}
+    written: list[str] = []
+    for name in TEXT_COLUMNS:
+        column: Column[str] = getattr(games, name)
+        present = np.zeros(len(column.values), np.bool_)
+        for part in games.room.parts(len(column.codes) if column.codes.strides[0] else 1):
+            present[column.codes[part]] = True
+        numbers[name] = len(written) - 1 + np.cumsum(present, dtype=np.int32), column.codes
+        written += [column.values[place] for place in np.flatnonzero(present).tolist()]
+    if not any(written):
+        return {}, {}
+    return {"id": np.arange(len(written), dtype=np.int32), "text": texts(written)}, numbers
 
 
 def link_columns(links: Links, nodes: Places) -> dict[str, Columns]:

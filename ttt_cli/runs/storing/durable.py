@@ -14,7 +14,7 @@ from ttt_cli.runs.connection import first_line
 from ttt_cli.runs.folder import database_of, quoted
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session, remember, signature
-from ttt_cli.runs.storing.large import Tables
+from ttt_cli.runs.storing.large import LIMITS, Tables
 from ttt_cli.runs.storing.writing import not_written, report, writing
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # The oldest that every version of DuckDB we allow can write, and the first in which a log knows its database: a log
 # left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
-MEMORY: Final = "400MB"  # that tables which are written may take before they are on the disk
 Digest = dict[str, tuple[int, int]]
 
 
@@ -41,7 +40,7 @@ def new_database(path: Path, *, folder: bool = False) -> Iterator[Tables]:
     with _replacing(path) as temporary:
         if folder:
             temporary.mkdir()
-        limits: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{temporary}.tmp"}
+        limits: dict[str, Any] = {**LIMITS, "temp_directory": f"{temporary}.tmp"}
         with closing(duckdb.connect(config=limits)) as connection:
             name = quoted(database_of(temporary))
             connection.execute(

@@ -2,63 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ttt_cli import __version__
-from ttt_cli.fitted import Fit, Spans, by_player, parts_by_player
+from ttt_cli.fitted import Fit, by_player
 from ttt_cli.games.table import Games
+from ttt_cli.processes import Engine
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.runs.evidence import INSERT, EvidencePoint
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.schema import ALIASES, FORMAT, definitions
-from ttt_cli.runs.storing.columns import (
-    Labels,
-    WrittenTexts,
-    game_columns,
-    link_columns,
-    player_columns,
-    span_columns,
-    texts,
-)
+from ttt_cli.runs.storing.columns import Labels, link_columns, player_columns, texts, written_texts
 from ttt_cli.runs.storing.large import Tables
+from ttt_cli.runs.storing.parts import Rows, insert_parts
 from ttt_cli.timeline import Timeline
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Config
 
 
-def fill(tables: Tables, games: Games, timeline: Timeline, fit: Fit, config: Config) -> None:
-    """Create and fill all tables of a run in an empty database."""
+def fill(
+    tables: Tables,
+    games: Games,
+    timeline: Timeline,
+    fit: Fit,
+    config: Config,
+    workers: Engine | None = None,
+) -> None:
+    """Create and fill all tables of a run in an empty database; `workers` write the large ones (`insert_parts`)."""
     connection = tables.connection
     weight = games.weight if games.weight.strides[0] else games.weight[:1]
-    connection.execute(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
+    defined = definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all()))
+    connection.execute(defined)
     labels, names = Labels(timeline), texts(games.players)
     ids = np.arange(len(games.players), dtype=np.int32)
     tables.insert("names", {"id": ids, "player": names})
     tables.insert("periods", {"period_number": labels.numbers, "period": labels.texts})
     _insert_report(tables, games.report)
-    written = WrittenTexts(games)
-    if written.texts:
-        tables.insert("texts", written.texts)
-    for rows in games.room.parts(len(games)):
-        tables.insert("game_rows", game_columns(games, timeline, rows))
-        if written.texts:
-            tables.insert("game_texts", written.of_games(rows))
+    written, numbers = written_texts(games)
+    if written:
+        tables.insert("texts", written)
     tables.insert("neutral_games", {"row": np.flatnonzero(games.neutral)})
     if games.spellings:
         pairs = zip(("player", "spelling"), zip(*games.spellings, strict=True), strict=True)
         tables.insert("spellings", {name: texts(values) for name, values in pairs})
 
-    def inserted() -> Iterator[Spans]:
-        for part in parts_by_player(timeline, fit):
-            tables.insert("spans", span_columns(names, part))
-            yield part
-
-    tables.insert("players", player_columns(games, inserted(), labels))
+    rows = Rows(games, timeline, fit, numbers)
+    marks = insert_parts(tables, rows, rows.parts(names), defined, workers)
+    tables.insert("players", player_columns(games, marks, labels))
     if fit.links is not None:
         for table, columns in link_columns(fit.links, by_player(timeline)).items():
             tables.insert(table, columns)

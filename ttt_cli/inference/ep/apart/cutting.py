@@ -107,6 +107,12 @@ class Cutter:
         return len(self._cuts) - 1
 
     @property
+    def inner(self) -> Places:
+        """The first nodes of all slices but the first."""
+        found: Places = self._timeline.node_start[self._cuts[1:-1]]
+        return found
+
+    @property
     def borders(self) -> Borders:
         """Between the pieces made so far."""
         before, mean, variance = (np.concatenate(column) for column in zip(*self._found, strict=True))

@@ -21,14 +21,23 @@ from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
+from ttt_cli.processes import Engine
+from ttt_cli.room import Room
 from ttt_cli.timeline import Timeline
 
 
 class Place(Protocol):
-    """Where slices of a fit may be, `name` in words; with a folder `scratch` their sites are kept there."""
+    """Where slices of a fit may be, `name` in words; with a folder `scratch` their sites are kept there.
+
+    `workers` do other work for who asks for the fit; None: there are none.
+    """
 
     name: str
     scratch: Path | None
+    workers: Engine | None
+
+    def finds(self, room: Room) -> bool:
+        """Whether all who hold slices find the files of a room."""
 
     def cuts(self, timeline: Timeline) -> Places:
         """The periods at which slices begin, and the end of the last."""
@@ -104,7 +113,11 @@ class FitsApart:
         self._warm, self._converged = True, status.converged
         crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
         evidence = inference.log_evidence()
-        beliefs = inference.beliefs(timeline.room)
+        beliefs = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
+        if self._place.finds(timeline.room):
+            inference.write_beliefs(np.split(beliefs, pieces.inner, axis=2))
+        else:
+            beliefs[:] = inference.beliefs()
         draws = inference.draws(priors["skill"].origin)
         where = f"{len(pieces)} slices of time {self._place.name}"
         note = f"the posterior is factorised, from {where}: {crossed:,} bytes a sweep"

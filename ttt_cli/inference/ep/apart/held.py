@@ -22,6 +22,7 @@ from ttt_cli.inference.ep.merged import points_given
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.year_margins import YearMargins, in_memory, newcomers_of
 from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Rule, Sites, Way
+from ttt_cli.room import Shared
 
 Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros, by its name
 
@@ -305,3 +306,7 @@ class HeldSlice:
         kept = 1.0 - self._chains.variance[crossing] * self._messages.forward[crossing, 0]
         found[2, crossing] = kept * found[1, crossing] ** 2
         return found.reshape(3, len(self._ranges), -1)[:, :, 1:]
+
+    def write_beliefs(self, into: Shared[Array]) -> None:
+        """The same into an array."""
+        into.what[:] = self.beliefs()

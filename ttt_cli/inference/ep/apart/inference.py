@@ -24,7 +24,7 @@ from ttt_cli.inference.ep.joint_means import conjugate_gradients
 from ttt_cli.inference.ep.slices import DECAY, SMALL
 from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.solver import Pace, Sweep
-from ttt_cli.room import MEMORY, Room
+from ttt_cli.room import Shared
 
 TOL: Final = 1e-3  # points: of the joint means
 RELATIVE: Final = 1e-2  # or to their corrections
@@ -180,12 +180,15 @@ class SlicedInference:
         """What is believed of draw margins that move; `origin` is that of skills."""
         return self._survive(partial(self.moving.curve, self, origin))
 
-    def beliefs(self, room: Room = MEMORY) -> Array:
+    def beliefs(self) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
         parts: list[Array] = self._survive(partial(self._all, "beliefs"))
-        nodes = [part.shape[2] for part in parts]
-        found: Array = room.empty("beliefs", (*parts[0].shape[:2], sum(nodes)), np.float64)
-        return np.concatenate(parts, axis=2, out=found)
+        return np.concatenate(parts, axis=2)
+
+    def write_beliefs(self, parts: Sequence[Array]) -> None:
+        """Have every slice write those of its nodes into a part that it finds."""
+        each = [(Shared(part),) for part in parts]
+        self._survive(partial(self._ask, "write_beliefs", each))
 
 
 def _size(values: Any) -> int:

@@ -20,8 +20,8 @@ from ttt_cli.errors import ConfigError
 from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.slices import period_cuts
-from ttt_cli.processes import available_cores
-from ttt_cli.room import FileRoom, folder_of_files
+from ttt_cli.processes import Engine, available_cores
+from ttt_cli.room import FileRoom, Room, folder_of_files
 from ttt_cli.timeline import Timeline
 
 VARIABLE: Final = 225  # bytes of a slice for each of its variables
@@ -61,10 +61,15 @@ class Storage:
     """
 
     name = "in files"
+    workers: Engine | None = None
 
     def __init__(self, scratch: Path | None, memory: int, threads: int | None, quantities: int = 1) -> None:
         self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
         self._quantities, self._folder = quantities, ExitStack()
+
+    def finds(self, room: Room) -> bool:  # noqa: ARG002
+        """It is this process."""
+        return True
 
     def holds(self, timeline: Timeline) -> bool:
         """Whether there is memory for a whole fit."""

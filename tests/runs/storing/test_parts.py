@@ -1,0 +1,84 @@
+"""Runs whose large tables workers of Dask write are those of one process, also when one is killed meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.support.run_tables import tables, written_games
+from ttt_cli import api
+from ttt_cli.inference.ep import slices
+from ttt_cli.runs.run import open_run
+from ttt_cli.runs.storing import store
+from ttt_cli.runs.storing.large import Tables
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A few games are slices enough, and several parts."""
+    monkeypatch.setattr(slices, "GAMES_EACH", 5)
+    monkeypatch.setattr("ttt_cli.room.AT_ONCE", 20)
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """The tables whose files, written by workers, were put into runs, one by one."""
+    found = []
+    take = Tables.take
+    monkeypatch.setattr(Tables, "take", lambda self, some: found.append(some.table) or take(self, some))
+    return found
+
+
+class Killing:
+    """Workers of a cluster, one of whom is killed when the first part is written."""
+
+    def __init__(self, client, work):
+        self._client, self._work, self.killed = client, work, 0
+
+    def __call__(self, worker, chains):
+        for item, outcome in self._work(worker, chains):
+            if not self.killed:
+                self.killed = min(self._client.run(os.getpid).values())
+                os.kill(self.killed, signal.SIGKILL)
+            yield item, outcome
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
+def test_workers_write_what_one_process_writes(client, tmp_path, monkeypatch, small, taken, model):
+    """The same fit is written by both, into a file and into a folder."""
+    keep, written = store.write_run, {}
+
+    def write(output, *what):
+        fitted, workers = what[:-2], what[-1]
+        for size in (None, 1000):
+            for name, who in {"alone": None, "workers": Killing(client, workers)}.items():
+                place = tmp_path / f"{name}-{size}.ttt"
+                keep(place, *fitted, size, who)
+                written[place] = tables(open_run(place))
+                assert who is None or who.killed
+        keep(output, *what)
+
+    monkeypatch.setattr(api, "write_run", write)
+    games = written_games(tmp_path / "games.csv")
+    found = api.fit(
+        games, output=tmp_path / "found.ttt", model=model, growth=310.0, posterior="factorised",
+        cluster=client.scheduler.address, scratch=str(tmp_path / "scratch"),
+    )  # fmt: skip
+    assert "2 slices of time" in " ".join(found.meta.notes)
+    expected = tables(found)
+    assert len(written) == 4
+    for place, content in written.items():
+        assert place.is_dir() == ("1000" in place.name)
+        for table in expected:
+            assert content[table] == expected[table], (place, table)
+    assert {table: taken.count(table) // 3 for table in taken} == {
+        "game_rows": 5,
+        "game_texts": 5,
+        "spans": 4,
+    }
+    assert not list((tmp_path / "scratch").rglob("*.parquet"))
