@@ -12,7 +12,7 @@ from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.config.schema import Colours, Period
 from ttt_cli.games.table import Games
 from ttt_cli.periods import STEPS_PER_YEAR, label, period_of
-from ttt_cli.reading.batches import WINNER_FIRST
+from ttt_cli.reading.reasons import WINNER_FIRST
 from ttt_cli.room import MEMORY, Room
 
 UNKNOWN: Final = -1  # sides of a game: one of the two has White's advantage, nobody knows which

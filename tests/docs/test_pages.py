@@ -18,8 +18,7 @@ from ttt_cli.api import fit, open_run, read_games
 from ttt_cli.cli import games
 from ttt_cli.config.schema import DataConfig, SolverConfig
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading import batches as records
-from ttt_cli.reading import sources
+from ttt_cli.reading import reasons, sources
 from ttt_cli.reading.formats.tabular.layout import SYNONYMS
 from ttt_cli.reading.values.dates import parse_date
 from ttt_cli.reading.values.results import parse_result
@@ -87,16 +86,16 @@ def test_every_key_is_in_the_glossary() -> None:
 def test_the_reasons_are_those_of_the_readers_in_their_order() -> None:
     page = read("reading.md")
     dropped = words(first_cells(section(page, "## Why a record is dropped")))
-    assert dropped == list(records.DROP_REASONS)
+    assert dropped == list(reasons.DROP_REASONS)
     reported = words(first_cells(section(page, "## What else is reported")))
     every = {
         value
-        for module in (records, sources)
+        for module in (reasons, sources)
         for name, value in vars(module).items()
         if name.isupper() and isinstance(value, str)
     }
-    actions = {records.DROPPED, records.REPAIRED, records.KEPT, sources.SKIPPED}
-    assert set(reported) == every - actions - set(dropped) | {records.BAD_DATE}
+    actions = {reasons.DROPPED, reasons.REPAIRED, reasons.KEPT, sources.SKIPPED}
+    assert set(reported) == every - actions - set(dropped) | {reasons.BAD_DATE}
 
 
 def test_the_sections_and_flags_of_the_games_command_are_described() -> None:

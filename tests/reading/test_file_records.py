@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.reading import file_records
-from ttt_cli.reading.batches import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG, Batch, Note
+from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.scanner import Scanner
+from ttt_cli.reading.reasons import BAD_ROW, DROPPED, REJECT_CODE, TOO_LONG
 
 Values = Sequence[Hashable]
 COLUMNS = ("dates", "whites", "blacks", "results", "event")

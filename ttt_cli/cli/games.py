@@ -6,13 +6,7 @@ from typing import Final
 
 import click
 
-from ttt_cli.cli.line.options import (
-    format_option,
-    output_option,
-    reading_options,
-    suspects_option,
-    verbosity_options,
-)
+from ttt_cli.cli.line import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import check_place, default_format, emit, say, width, write
 from ttt_cli.files import real_place
@@ -35,11 +29,11 @@ LISTED: Final = "hint: --list --all lists them"
     metavar="FILE",
     help="Write the names that may be one person's as an alias file; - prints it. In a pipe, that alone.",
 )
-@suspects_option
-@reading_options
-@format_option
-@output_option
-@verbosity_options
+@options.suspects_option
+@options.reading_options
+@options.format_option
+@options.output_option
+@options.verbosity_options
 def command(
     files: tuple[str, ...],
     listed: bool,

@@ -4,15 +4,7 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.line.options import (
-    asked_beside,
-    asked_run,
-    beside_option,
-    eligible_options,
-    run_option,
-    scale_option,
-    verbosity_options,
-)
+from ttt_cli.cli.line import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
 from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
@@ -38,11 +30,11 @@ from ttt_cli.views.charts.figure import KINDS
     help="Curves of skill, or of the lead over the ten best others (skills).",
 )
 @click.option("--with", "other", metavar="RUN", help="A second run, dotted, for comparison (skills).")
-@beside_option
+@options.beside_option
 @click.option(
     "-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="How many make the top."
 )
-@eligible_options
+@options.eligible_options
 @click.option("--since", metavar="YEAR", help="Games predicted from then on (calibration); default all.")
 @click.option(
     "--every",
@@ -56,9 +48,9 @@ from ttt_cli.views.charts.figure import KINDS
     "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
     "[default: a png named after what it shows]",
 )  # fmt: skip
-@run_option
-@scale_option
-@verbosity_options
+@options.run_option
+@options.scale_option
+@options.verbosity_options
 def command(
     names: tuple[str, ...],
     kind: str,
@@ -95,10 +87,10 @@ def command(
     from ttt_cli.views.charts.figure import make_figure
     from ttt_cli.views.rankings.eligible import eligible
 
-    opened = asked_run(run, scale)
+    opened = options.asked_run(run, scale)
     second = open_run(other, scale) if other else None
     figure = make_figure(
-        opened, kind, names, by=by, other=second, beside=asked_beside(published, opened), count=number,
+        opened, kind, names, by=by, other=second, beside=options.asked_beside(published, opened), count=number,
         limits=eligible(opened, **limits), since=since, every=every, progress=progress(),
     )  # fmt: skip
     say(*figure.notes)

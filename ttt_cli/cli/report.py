@@ -5,15 +5,7 @@ from typing import Any
 
 import click
 
-from ttt_cli.cli.line.options import (
-    asked_beside,
-    asked_run,
-    beside_option,
-    eligible_options,
-    run_option,
-    scale_option,
-    verbosity_options,
-)
+from ttt_cli.cli.line import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say, write
 from ttt_cli.errors import RunError
@@ -38,11 +30,11 @@ _PAGE, _FIGURES = (".html", ".htm"), (".pdf", ".png", ".svg")
     "--pages", "most", metavar="N", type=click.IntRange(min=0), default=30_000, show_default=True,
     help="Pages for at most so many players of a site, those of the most games, and as many events.",
 )  # fmt: skip
-@beside_option
-@eligible_options
-@run_option
-@scale_option
-@verbosity_options
+@options.beside_option
+@options.eligible_options
+@options.run_option
+@options.scale_option
+@options.verbosity_options
 @click.pass_context
 def command(
     context: click.Context, place: str | None, out: str, title: str | None, most: int, published: str | None,
@@ -67,8 +59,8 @@ def command(
     from ttt_cli.views.rankings.eligible import eligible
     from ttt_cli.views.report.page import report_page
 
-    opened = asked_run(run, scale)
-    chosen, beside = eligible(opened, **limits), asked_beside(published, opened)
+    opened = options.asked_run(run, scale)
+    chosen, beside = eligible(opened, **limits), options.asked_beside(published, opened)
     if beside:
         say(*beside.words())
     if _is_folder(out):

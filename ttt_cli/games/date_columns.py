@@ -9,25 +9,17 @@ from ttt_cli.arrays import Mask
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.games.dictionaries import DateDictionary
 from ttt_cli.periods import label, period_of
-from ttt_cli.reading.batches import (
-    AMBIGUOUS_DATE,
-    BAD_DATE,
-    DROPPED,
-    KEPT,
-    NUMBERED_DATE,
-    REJECT_CODE,
-    TWO_DIGIT_YEAR,
-    Note,
-)
+from ttt_cli.reading import reasons
+from ttt_cli.reading.batches import Note
 from ttt_cli.reading.column import Codes
 from ttt_cli.reading.growable import spread_some
 from ttt_cli.reading.values.date_forms import DateForms
 from ttt_cli.reading.values.dates import DateForm, has_two_digits, is_number, parse_date
 
 _REMEDIES: Final = {
-    AMBIGUOUS_DATE: "data.dates: dmy or mdy tells which",
-    TWO_DIGIT_YEAR: "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
-    NUMBERED_DATE: "data.dates: number takes them as numbers of periods",
+    reasons.AMBIGUOUS_DATE: "data.dates: dmy or mdy tells which",
+    reasons.TWO_DIGIT_YEAR: "data.dates: dmy, mdy or ymd tells the order, data.century the century: 1900",
+    reasons.NUMBERED_DATE: "data.dates: number takes them as numbers of periods",
 }
 
 
@@ -51,25 +43,25 @@ class DateColumn:
         self._unit, self._by_year = forms.unit, data.period == "year"
         self.numbers = dictionary.of_file(texts, forms)
         dates = [dictionary.parsed[number] for number in self.numbers.tolist()]
-        unreadable = [date.reason == BAD_DATE and not date.repaired for date in dates]
+        unreadable = [date.reason == reasons.BAD_DATE and not date.repaired for date in dates]
         bad = [
             wrong or (date.unread and not self._by_year)
             for wrong, date in zip(unreadable, dates, strict=True)
         ]
-        reasons = [
-            BAD_DATE if wrong else None if date.repaired else date.reason
+        why = (
+            reasons.BAD_DATE if wrong else None if date.repaired else date.reason
             for wrong, date in zip(bad, dates, strict=True)
-        ]
-        self.reject_codes = spread_some(
-            np.array([REJECT_CODE[reason] if reason else 0 for reason in reasons], np.int8), codes
         )
+        self.reject_codes = spread_some(np.array(reasons.codes_of(why), np.int8), codes)
         self.repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
         kinds = {
-            AMBIGUOUS_DATE: [date.ambiguous for date in dates],
-            TWO_DIGIT_YEAR: [
+            reasons.AMBIGUOUS_DATE: [date.ambiguous for date in dates],
+            reasons.TWO_DIGIT_YEAR: [
                 wrong and has_two_digits(text) for wrong, text in zip(unreadable, texts, strict=True)
             ],
-            NUMBERED_DATE: [wrong and is_number(text) for wrong, text in zip(unreadable, texts, strict=True)],
+            reasons.NUMBERED_DATE: [
+                wrong and is_number(text) for wrong, text in zip(unreadable, texts, strict=True)
+            ],
         }
         self._kinds = {
             what: spread_some(np.array(found, np.bool_), codes) for what, found in kinds.items() if any(found)
@@ -84,14 +76,14 @@ class DateColumn:
         if self._unit and used.any():
             first = parse_date("1", DateForm(unit=self._unit)).day
             start = label(int(period_of(np.array([first], np.int32), self._unit)[0]), self._unit)
-            yield Note(int(lines[0]), NUMBERED_DATE, f"{self._unit} 1 is shown as {start}", KEPT)
+            shown = f"{self._unit} 1 is shown as {start}"
+            yield Note(int(lines[0]), reasons.NUMBERED_DATE, shown, reasons.KEPT)
         for what, rows in self._kinds.items():
-            kept = what == AMBIGUOUS_DATE and self._by_year
+            kept = what == reasons.AMBIGUOUS_DATE and self._by_year
             places = np.flatnonzero(rows & used if kept else rows)
             if len(places):
                 count = f"{len(places):,} date{'s' if len(places) > 1 else ''}"
                 text = f"{count} like {self._dictionary.values[dates[places[0]]][0]}"
                 only = ", of which only the year is used" if kept else ""
-                yield Note(
-                    int(lines[places[0]]), what, f"{text}{only}; {_REMEDIES[what]}", KEPT if kept else DROPPED
-                )
+                action = reasons.KEPT if kept else reasons.DROPPED
+                yield Note(int(lines[places[0]]), what, f"{text}{only}; {_REMEDIES[what]}", action)

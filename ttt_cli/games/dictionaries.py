@@ -6,8 +6,8 @@ from typing import Final
 
 from ttt_cli.arrays import Ids
 from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
-from ttt_cli.reading.batches import REJECT_CODE
 from ttt_cli.reading.column import Dictionary
+from ttt_cli.reading.reasons import REJECT_CODE
 from ttt_cli.reading.values.date_forms import DateForms
 from ttt_cli.reading.values.dates import PLAIN, DateForm, GameDate, parse_date
 from ttt_cli.reading.values.match_scores import NO_TALLY, Tally

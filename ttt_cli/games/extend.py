@@ -15,8 +15,8 @@ from ttt_cli.games.records import years_of
 from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
 from ttt_cli.games.texts import joined, of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.batches import DROPPED, DUPLICATE, SAME_PLAYER
 from ttt_cli.reading.places import LINES
+from ttt_cli.reading.reasons import DROPPED, DUPLICATE, SAME_PLAYER
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Mask = NDArray[np.bool_]

@@ -18,10 +18,10 @@ from ttt_cli.games.selection.select import select
 from ttt_cli.games.table import Games
 from ttt_cli.games.texts import no_texts
 from ttt_cli.games.validate import Validated, record_words
-from ttt_cli.reading.batches import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.file_records import FileRecords
 from ttt_cli.reading.growable import counts_of
+from ttt_cli.reading.reasons import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.reports import FileReport, Problem
 
 _DEFAULT: Final = DataConfig()

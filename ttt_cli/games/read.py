@@ -13,9 +13,9 @@ from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.strictness import ErrorLimit, refuse_problems
 from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Progress
-from ttt_cli.reading.batches import DROPPED, OF_COLUMNS
 from ttt_cli.reading.many import read_sources
 from ttt_cli.reading.places import LINES
+from ttt_cli.reading.reasons import DROPPED, OF_COLUMNS
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.reading.sources import Named, Source, find_sources
 from ttt_cli.reading.streams import Input

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ttt_cli.games.table import Games
 from ttt_cli.games.texts import of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.batches import DROP_REASONS
 from ttt_cli.reading.column import Codes, Column
 from ttt_cli.reading.growable import spread
 from ttt_cli.reading.places import place_text
+from ttt_cli.reading.reasons import DROP_REASONS
 from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
 
 Rows = NDArray[np.integer]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import DROPPED, IDLE_ALIAS, NUMBERED_DATE, OF_COLUMNS
+from ttt_cli.reading.reasons import DROPPED, IDLE_ALIAS, NUMBERED_DATE, OF_COLUMNS
 from ttt_cli.reading.reports import FileReport, Problem
 from ttt_cli.reading.sources import OTHER_FILE
 

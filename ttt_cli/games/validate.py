@@ -1,7 +1,7 @@
 """Validating the records of a file: what each says, which can be games, and why the others cannot."""
 
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,18 +14,8 @@ from ttt_cli.games.date_columns import DateColumn
 from ttt_cli.games.dictionaries import Dictionaries
 from ttt_cli.games.table import tells_winners
 from ttt_cli.games.weights import LEAST_GAMES, MOST_GAMES, RecordWeights
-from ttt_cli.reading.batches import (
-    BAD_DATE,
-    BAD_WEIGHT,
-    DROP_REASONS,
-    DROPPED,
-    KEPT,
-    REJECT_CODE,
-    REPAIRED,
-    SAME_PLAYER,
-    WINNER_FIRST,
-    Note,
-)
+from ttt_cli.reading import reasons
+from ttt_cli.reading.batches import Note
 from ttt_cli.reading.column import Codes
 from ttt_cli.reading.decode import text_of, texts_of
 from ttt_cli.reading.file_records import MOST_NOTES, FileRecords
@@ -96,7 +86,7 @@ class Validated:
         white, black = (records.take(side, numbers) for side in ("whites", "blacks"))
         self.columns["white_written"], self.columns["black_written"] = white, black
         twice = np.equal(white, black) if twice is None else twice
-        self._reject(twice * np.int8(REJECT_CODE[SAME_PLAYER]))
+        self._reject(twice * np.int8(reasons.REJECT_CODE[reasons.SAME_PLAYER]))
 
     def _date_column(self, data: DataConfig) -> DateColumn:
         records = self._records
@@ -127,7 +117,8 @@ class Validated:
         self.columns["result"] = records.take("results", numbers) if plain else spread(numbers, ids)
         factors = np.array([cap_factor(tally, match_cap) for tally in known])
         self._caps = None if np.all(factors == 1) else factors[ids]
-        self._reject(spread_some(_codes(tally if isinstance(tally, str) else None for tally in tallies), ids))
+        codes = reasons.codes_of(tally if isinstance(tally, str) else None for tally in tallies)
+        self._reject(spread_some(np.array(codes, np.int8), ids))
 
     def _validate_weight(self) -> None:
         """Whether a record counts as more games than can be, or as next to none."""
@@ -136,7 +127,7 @@ class Validated:
             return
         count = games[self.columns["result"]] * (1.0 if self.weight is None else self.weight)
         bad = (count > MOST_GAMES) | ((count > 0) & (count < LEAST_GAMES))
-        self._reject(bad * np.int8(REJECT_CODE[BAD_WEIGHT]))
+        self._reject(bad * np.int8(reasons.REJECT_CODE[reasons.BAD_WEIGHT]))
 
     def _dropped_notes(self) -> Iterator[Note]:
         dictionaries, columns = self._dictionaries, self.columns
@@ -147,12 +138,16 @@ class Validated:
                 dictionaries.names.cleaned[columns[f"{side}_written"][row]] for side in ("white", "black")
             )
             detail = sys.intern(record_words(date, white, black, result))  # many are alike where many are bad
-            yield Note(int(self.line[row]), DROP_REASONS[self.reject_code[row] - 1], detail, DROPPED)
+            yield Note(
+                int(self.line[row]), reasons.DROP_REASONS[self.reject_code[row] - 1], detail, reasons.DROPPED
+            )
 
     def _repaired_notes(self) -> Iterator[Note]:
         dates = self._dictionaries.dates.values
         for row in self._first_used(self._dates.repaired, MOST_NOTES):
-            yield Note(int(self.line[row]), BAD_DATE, dates[self.columns["date"][row]][0], REPAIRED)
+            yield Note(
+                int(self.line[row]), reasons.BAD_DATE, dates[self.columns["date"][row]][0], reasons.REPAIRED
+            )
 
     def _first_used(self, rows: NDArray[np.bool_], most: int) -> Iterator[int]:
         """The first `most` of these records that can be games."""
@@ -166,7 +161,7 @@ class Validated:
         lost, won = (int(rows @ tallies[:, column]) for column in (0, 2))
         if self._records.winners or tells_winners(lost, won):
             how = "by its columns" if self._records.winners else f"in all {won:,} decisive records"
-            yield Note(int(self.line[np.argmax(used)]), WINNER_FIRST, how, KEPT)
+            yield Note(int(self.line[np.argmax(used)]), reasons.WINNER_FIRST, how, reasons.KEPT)
 
 
 def record_words(date: str, white: str, black: str, result: str) -> str:
@@ -184,10 +179,6 @@ def _joined(raw: Hashable, separator: str) -> str:
 def _all_joined(raws: Sequence[Hashable], separator: str) -> list[str]:
     """`_joined` of each."""
     return [text.strip() for text in texts_of(raws, lambda raw: _joined(raw, separator))]
-
-
-def _codes(reasons: Iterable[str | None]) -> RejectCodes:
-    return np.array([REJECT_CODE[reason] if reason else 0 for reason in reasons], np.int8)
 
 
 def _earlier(first: RejectCodes, second: RejectCodes) -> RejectCodes:

@@ -15,17 +15,8 @@ from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import OddsTable, named_giver, usual_giver
 from ttt_cli.games.players.keys import name_key
 from ttt_cli.games.players.names import clean_name
-from ttt_cli.reading.batches import (
-    BAD_NEUTRAL,
-    BAD_WEIGHT,
-    KEPT,
-    OTHER_ODDS,
-    REJECT_CODE,
-    STATUS,
-    UNKNOWN_ODDS,
-    UNKNOWN_STATUS,
-    Note,
-)
+from ttt_cli.reading import reasons
+from ttt_cli.reading.batches import Note
 from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.file_records import FileRecords
 
@@ -34,7 +25,7 @@ LEAST_GAMES: Final = 1e-9
 Numbers = Array
 
 _LISTED: Final = 10  # words of a column
-_MEANING: Final = {UNKNOWN_STATUS: "each counts as 1", OTHER_ODDS: "none is known"}
+_MEANING: Final = {reasons.UNKNOWN_STATUS: "each counts as 1", reasons.OTHER_ODDS: "none is known"}
 _NEUTRAL: Final = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0", ""), False),
@@ -84,7 +75,7 @@ class RecordWeights:
             rows = np.flatnonzero(odd[ids] & used)
             if len(rows):
                 words = _words(self._records.distinct(column), np.bincount(ids[rows], minlength=len(odd)))
-                found.append(Note(int(lines[rows[0]]), reason, f"{_MEANING[reason]}: {words}", KEPT))
+                found.append(Note(int(lines[rows[0]]), reason, f"{_MEANING[reason]}: {words}", reasons.KEPT))
         return found
 
     def _times(self, factors: Numbers) -> None:
@@ -94,16 +85,16 @@ class RecordWeights:
         written = np.array([_number(text_of(raw)) for raw in self._records.weights])
         bad = ~(np.isfinite(written) & (written > 0))
         ids = self._records.ids("weights")
-        self.reject_codes.append((bad * np.int8(REJECT_CODE[BAD_WEIGHT]))[ids])
+        self.reject_codes.append((bad * np.int8(reasons.REJECT_CODE[reasons.BAD_WEIGHT]))[ids])
         self._times(np.where(bad, 1.0, written)[ids])
 
     def _read_status(self, factors: dict[str, float]) -> None:
         words = [fold(text_of(raw)) for raw in self._records.distinct("status")]
         weights = np.array([factors.get(word, 1.0) for word in words])
         odd = np.array([bool(word) and word not in factors for word in words], np.bool_)
-        self._unread.append((UNKNOWN_STATUS, "status", odd))
+        self._unread.append((reasons.UNKNOWN_STATUS, "status", odd))
         ids = self._records.ids("status")
-        self.reject_codes.append(((weights == 0) * np.int8(REJECT_CODE[STATUS]))[ids])
+        self.reject_codes.append(((weights == 0) * np.int8(reasons.REJECT_CODE[reasons.STATUS]))[ids])
         if np.any(weights != 1):
             self._times(np.where(weights == 0, 1.0, weights)[ids])
 
@@ -111,7 +102,7 @@ class RecordWeights:
         found = [_NEUTRAL.get(text_of(raw).strip().lower()) for raw in self._records.distinct("neutral")]
         ids = self._records.ids("neutral")
         bad = np.array([one is None for one in found], np.bool_)
-        self.reject_codes.append((bad * np.int8(REJECT_CODE[BAD_NEUTRAL]))[ids])
+        self.reject_codes.append((bad * np.int8(reasons.REJECT_CODE[reasons.BAD_NEUTRAL]))[ids])
         if any(found):
             self.neutral = np.array([bool(one) for one in found], np.bool_)[ids]
 
@@ -121,7 +112,7 @@ class RecordWeights:
         odd = np.isnan(points)
         if any(map(fold, compress(written, odd))) and not any(map(table.tells, written)):
             self.odds_ignored = True
-            self._unread.append((OTHER_ODDS, "odds", odd))
+            self._unread.append((reasons.OTHER_ODDS, "odds", odd))
             return
         if not np.any(points):
             return
@@ -131,7 +122,7 @@ class RecordWeights:
         if "odds_giver" in self._records.further:
             self._read_givers(sign, np.flatnonzero(np.array(points)[ids] != 0))
         offset = np.array(points)[ids] * sign
-        self.reject_codes.append(np.isnan(offset) * np.int8(REJECT_CODE[UNKNOWN_ODDS]))
+        self.reject_codes.append(np.isnan(offset) * np.int8(reasons.REJECT_CODE[reasons.UNKNOWN_ODDS]))
         self.offset = np.nan_to_num(offset, copy=False)
 
     def _read_givers(self, sign: Numbers, rows: NDArray[np.intp]) -> None:

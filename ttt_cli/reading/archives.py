@@ -17,7 +17,7 @@ from ttt_cli.reading.detect import Form, named_as_archive
 from ttt_cli.reading.reports import Problem
 from ttt_cli.reading.sources import INNER_ARCHIVE, NO_GAMES, OTHER_FILE, skipped_file, why_not_games
 from ttt_cli.reading.streams import DamagedInputError, Input
-from ttt_cli.reading.unpacking import IN_ZIP, MEMORY, STEP, Expansion, Unpacker, errors, too_large
+from ttt_cli.reading.unpacking import IN_ZIP, STEP, Expansion, Unpacker, errors, refuse_large
 
 _MOST_MEMBERS: Final = 500_000
 _LONG_NAME: Final = 1 << 16  # bytes of what a tar archive tells of one member besides its header
@@ -195,9 +195,7 @@ class _Guarded(io.RawIOBase):
         try:
             piece = self._content.read(size)
         except (*_ERRORS, *errors()) as error:
-            if too_large(error):
-                said = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
-                raise DataError(said, where=self._name, hint="unpack it first, as it was packed") from error
+            refuse_large(error, self._name)
             raise DamagedInputError(f"is damaged ({error})", where=self._name, hint=_DAMAGED) from error
         if self._meter is not None:
             self._meter.add(len(piece))

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.batches import FURTHER_NOTES, KEPT, REJECT_CODE, Batch, Note, ResultKind
+from ttt_cli.reading.batches import Batch, Note, ResultKind
 from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
 from ttt_cli.reading.growable import GrowableCodes, narrow
 from ttt_cli.reading.places import Places
+from ttt_cli.reading.reasons import FURTHER_NOTES, KEPT, REJECT_CODE
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period

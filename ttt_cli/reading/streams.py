@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 from ttt_cli.errors import DataError, nearest
 from ttt_cli.files import refuse_device
 from ttt_cli.progress import Bar
-from ttt_cli.reading.unpacking import MEMORY, UNPACKERS, Expansion, Unpacker, errors, too_large, unpacked
+from ttt_cli.reading.unpacking import UNPACKERS, Expansion, Unpacker, errors, refuse_large, unpacked
 
 STDIN: Final = "<stdin>"
 _ADDRESS: Final = re.compile("(https?|ftp):/+(.+)")
@@ -132,8 +132,6 @@ def _unpacked(
         hint = "the file was cut short: fetch or pack it again"
         raise DamagedInputError("compressed data end too early", where=name, hint=hint) from error
     except errors() as error:
-        if too_large(error):
-            said = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
-            raise DataError(said, where=name, hint="unpack it first, as it was packed") from error
+        refuse_large(error, name)
         hint = "the file is damaged: fetch or pack it again"
         raise DamagedInputError(f"compressed data are damaged ({error})", where=name, hint=hint) from error

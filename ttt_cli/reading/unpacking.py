@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ttt_cli.errors import DataError
 
@@ -13,22 +13,27 @@ _MOST: Final = 250  # times its size beyond that; games take up to 30 times as m
 _LZMA_HEAD: Final = struct.Struct("<xxHBI")  # of zip: version, size of what follows, properties, dictionary
 
 
-class Unpacker(Protocol):
-    """One compressed stream, whose content comes in pieces."""
+class Unpacker:
+    """One compressed stream, whose content comes in pieces; `inner` unpacks it."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
 
     @property
     def eof(self) -> bool:
         """Whether it has ended."""
-        ...
+        return bool(self._inner.eof)
 
     @property
     def rest(self) -> bytes:
         """What stands behind its end."""
-        ...
+        return bytes(self._inner.unused_data)
 
     def unpack(self, data: bytes) -> Iterator[bytes]:
-        """What the next bytes hold."""
-        ...
+        """What the next bytes hold: of unpackers of the standard library that keep what has not been asked for."""
+        yield self._inner.decompress(data, STEP)
+        while not (self._inner.eof or self._inner.needs_input):
+            yield self._inner.decompress(b"", STEP)
 
 
 class Expansion:
@@ -60,24 +65,18 @@ def errors() -> tuple[Any, ...]:
     return (zlib.error, lzma.LZMAError, zstandard.ZstdError, struct.error, OSError, EOFError, ValueError)
 
 
-def too_large(error: Exception) -> bool:
-    """Whether an unpacker gave up since it would need more than MEMORY."""
-    return "memory" in str(error).lower()
+def refuse_large(error: Exception, name: str) -> None:
+    """Raise DataError where an unpacker gave up since it would need more than MEMORY."""
+    if "memory" in str(error).lower():
+        said = f"needs more than {MEMORY >> 20} MB of memory to be unpacked"
+        raise DataError(said, where=name, hint="unpack it first, as it was packed") from error
 
 
-class _Zlib:
+class _Zlib(Unpacker):
     def __init__(self) -> None:
         import zlib
 
-        self._inner = zlib.decompressobj(31)
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def rest(self) -> bytes:
-        return self._inner.unused_data
+        super().__init__(zlib.decompressobj(31))
 
     def unpack(self, data: bytes) -> Iterator[bytes]:
         content = b""
@@ -87,44 +86,20 @@ class _Zlib:
             yield content
 
 
-class _Stepwise:
-    """bzip2, xz and LZMA, whose unpackers of the standard library keep what has not been asked for."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.eof)
-
-    @property
-    def rest(self) -> bytes:
-        return bytes(self._inner.unused_data)
-
-    def unpack(self, data: bytes) -> Iterator[bytes]:
-        yield self._inner.decompress(data, STEP)
-        while not (self._inner.eof or self._inner.needs_input):
-            yield self._inner.decompress(b"", STEP)
-
-
-class _Zstd:
+class _Zstd(Unpacker):
     """zstd block by block, each of which holds 128 KB, or 2 MB if it lies; see RFC 8878, 3.1.1."""
 
     def __init__(self) -> None:
         import zstandard
 
-        self._inner = zstandard.ZstdDecompressor(max_window_size=MEMORY).decompressobj()
+        super().__init__(zstandard.ZstdDecompressor(max_window_size=MEMORY).decompressobj())
         self._held = b""  # of a header that is not complete
         self._left = 0  # bytes up to the next header
         self._begun = self._checked = False
 
     @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
     def rest(self) -> bytes:
-        return self._inner.unused_data + self._held
+        return super().rest + self._held
 
     def unpack(self, data: bytes) -> Iterator[bytes]:
         data = self._held + data
@@ -164,7 +139,7 @@ class _Zstd:
         return 3 + body + 4 * (number & 1 and self._checked)
 
 
-class _ZipLzma(_Stepwise):
+class _ZipLzma(Unpacker):
     """LZMA as it stands in a zip archive, its properties first."""
 
     def __init__(self) -> None:
@@ -200,13 +175,13 @@ def _raw_lzma(head: bytes) -> Any:
 def _bzip2() -> Unpacker:
     import bz2
 
-    return _Stepwise(bz2.BZ2Decompressor())
+    return Unpacker(bz2.BZ2Decompressor())
 
 
 def _xz() -> Unpacker:
     import lzma
 
-    return _Stepwise(lzma.LZMADecompressor(memlimit=MEMORY))
+    return Unpacker(lzma.LZMADecompressor(memlimit=MEMORY))
 
 
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"

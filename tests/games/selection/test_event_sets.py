@@ -9,7 +9,7 @@ import pytest
 from ttt_cli.config.selection import EventSet
 from ttt_cli.folding import fold
 from ttt_cli.games.selection.event_sets import control_is, names_set, variant_is
-from ttt_cli.reading.batches import EVENT_SETS
+from ttt_cli.reading.reasons import EVENT_SETS
 
 IN = {
     "simul": ["New York sim", "Simultan Wien", "simultaneous exhibition", "Simultánea", "clock simul", "Blindsimultan",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.collected import collector_of, game, reasons, records_of
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.games.selection.match import matching_players
+from ttt_cli.games.selection.select import matching_players
 
 
 def dropped(rows: list[dict[str, object]], **wanted: object) -> list[str | None]:

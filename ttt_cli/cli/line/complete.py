@@ -84,7 +84,7 @@ def periods(context: click.Context, typed: str) -> Items:
 
 def event_sets(context: click.Context, typed: str) -> Items:  # noqa: ARG001
     """Ready-made sets of events, the last of some with commas between."""
-    from ttt_cli.reading.batches import EVENT_SETS
+    from ttt_cli.reading.reasons import EVENT_SETS
 
     yield from _of_list(typed, EVENT_SETS)
 

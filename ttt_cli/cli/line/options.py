@@ -21,7 +21,7 @@ from ttt_cli.cli.terminal.console import (
     voice,
 )
 from ttt_cli.errors import nearest
-from ttt_cli.reading.batches import EVENT_SETS
+from ttt_cli.reading.reasons import EVENT_SETS
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

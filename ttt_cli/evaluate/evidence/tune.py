@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -115,13 +115,21 @@ def _tuned(run: Run, keys: str, overrides: Sequence[str], progress: Progress) ->
     return _describe(objective, optimum)
 
 
+class Counts(NamedTuple):
+    """What an objective has cost: fits, their sweeps, and how many had no evidence."""
+
+    evaluations: int = 0
+    sweeps: int = 0
+    failed: int = 0
+
+
 @dataclass(frozen=True)
 class _Known:
     """A value that was asked for (None: undefined there), and all counts of the objective after it."""
 
     at: bytes
     point: Point | None
-    counts: tuple[int, int, int]
+    counts: Counts
 
 
 @dataclass
@@ -184,7 +192,7 @@ class Objective:
         if "white_advantage" in keys and getattr(resolved.params, "white_advantage", None) in (0.0, ESTIMATE):
             resolved = with_overrides(resolved, {"white_advantage": NONE})
         self.resolved, self._timeline, self._keep, self._bar = resolved, timeline, keep, bar
-        self.counts = 0, 0, 0
+        self.counts = Counts()
         self._near: Fit | None = None
         lengths = (float(getattr(resolved.params, key)) for key in SCALES)
         self.coordinates = coordinates(keys, resolved.model.TRAITS.tunable, *lengths)
@@ -195,24 +203,6 @@ class Objective:
     def __getstate__(self) -> dict[str, Any]:
         """What of it travels: neither the games nor the last fit, nor who hears of it."""
         return {**vars(self), "_timeline": None, "_near": None, "_keep": None, "_bar": None}
-
-    @property
-    def evaluations(self) -> int:
-        """How many fits there were."""
-        return self.counts[0]
-
-    @property
-    def failed(self) -> int:
-        """How many of them had no evidence."""
-        return self.counts[2]
-
-    @property
-    def sweeps(self) -> int:
-        """How many sweeps they took."""
-        return self.counts[1]
-
-    def _count(self, evaluations: int = 0, sweeps: int = 0, failed: int = 0) -> None:
-        self.counts = self.counts[0] + evaluations, self.counts[1] + sweeps, self.counts[2] + failed
 
     def at(self, at: Array) -> Point:
         """The evidence and its gradient at a point.
@@ -226,7 +216,7 @@ class Objective:
             gradient = self._gradient(at, values, params, fit)
             if np.isfinite(gradient).all():
                 return Point(at, fit.log_evidence, gradient)
-        self._count(failed=1)
+        self.counts = self.counts._replace(failed=self.counts.failed + 1)
         raise Undefined
 
     def _gradient(self, at: Array, values: dict[str, float], params: Params, fit: Fit) -> Array:
@@ -272,7 +262,8 @@ class Objective:
     def _fitted(self, params: Params, near: Fit | None) -> Fit:
         model, solver = self.resolved.model, self.resolved.config.solver
         fit = registry.fit(model, self._timeline, params, solver, start=near, evidence_only=True)
-        self._count(1, fit.status.sweeps)
+        evaluations, sweeps, failed = self.counts
+        self.counts = Counts(evaluations + 1, sweeps + fit.status.sweeps, failed)
         return fit
 
 
@@ -299,8 +290,8 @@ def _describe(objective: Objective, optimum: Optimum) -> Tuning:
         schema=type(tuned.params),
         converged=optimum.reached,
         distance=optimum.distance,
-        evaluations=objective.evaluations,
-        sweeps=objective.sweeps,
+        evaluations=objective.counts.evaluations,
+        sweeps=objective.counts.sweeps,
         remarks=tuple(_remarks(objective, optimum, errors)),
     )
 
@@ -317,8 +308,9 @@ def _remarks(objective: Objective, optimum: Optimum, errors: Array) -> Iterator[
         return
     if not optimum.reached:
         yield "NOT CONVERGED: the search ended before the maximum of the evidence"
-    if objective.failed:
-        yield f"{objective.failed} of {objective.evaluations} fits did not converge: the search went round them"
+    evaluations, _, failed = objective.counts
+    if failed:
+        yield f"{failed} of {evaluations} fits did not converge: the search went round them"
     for key, value in objective.values(objective.begin).items():
         if not math.isclose(value, objective.configured[key], abs_tol=1e-6):
             yield f"the search began at {key} {value:g} instead of {objective.configured[key]:g}"

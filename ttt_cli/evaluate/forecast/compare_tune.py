@@ -192,7 +192,7 @@ def _by_evidence(past: Timeline, resolved: Resolved, keys: Sequence[str], bar: B
         values={key: _rounded(value) for key, value in objective.values(optimum.point.at).items()},
         before=optimum.start.value,
         after=optimum.point.value,
-        evaluations=objective.evaluations,
+        evaluations=objective.counts.evaluations,
         reached=optimum.reached,
     )
 

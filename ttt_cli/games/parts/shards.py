@@ -22,9 +22,9 @@ from ttt_cli.games.selection.select import People, select
 from ttt_cli.games.table import GAME_COLUMNS
 from ttt_cli.games.texts import no_texts
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.batches import REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.growable import counts_of
+from ttt_cli.reading.reasons import REJECT_CODE, SAME_PLAYER
 
 COMMON: Final = "common.pickle"
 TEXTS: Final = tuple(name for name in FURTHER if not name.endswith("_id"))

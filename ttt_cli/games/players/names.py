@@ -7,8 +7,8 @@ from typing import Final
 
 from ttt_cli.games.players.neighbours import Neighbours
 from ttt_cli.games.players.titles import without_extras
-from ttt_cli.reading.batches import NO_PLAYER, UNNAMED_PLAYER
 from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.reasons import NO_PLAYER, UNNAMED_PLAYER
 
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"))
 _NOBODY: Final = re.compile(r"[\s?.,*_\-–—]*")

@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from ttt_cli.folding import fold
-from ttt_cli.reading.batches import BAD_DATE, NO_DATE
+from ttt_cli.reading.reasons import BAD_DATE, NO_DATE
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
@@ -22,20 +22,10 @@ _NUMBER: Final = re.compile(r"\d{1,2}", re.ASCII)
 _FOUR_DIGITS: Final = re.compile(r"(?<!\d)\d{4}(?!\d)", re.ASCII)
 _TWO_DIGITS: Final = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d\d)", re.ASCII)
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_MONTHS: Final = tuple(
-    names.split("/")
-    for names in (
-        *(
-            "january/januar",
-            "february/februar",
-            "march/marz/maerz",
-            "april",
-            "may/mai",
-            "june/juni",
-            "july/juli",
-        ),
-        *("august", "september", "october/oktober", "november", "december/dezember"),
-    )
+_MONTHS: Final = (
+    *(("january", "januar"), ("february", "februar"), ("march", "marz", "maerz"), ("april",), ("may", "mai")),
+    *(("june", "juni"), ("july", "juli"), ("august",), ("september",), ("october", "oktober"), ("november",)),
+    ("december", "dezember"),
 )
 _BESIDE_MONTHS: Final = re.compile(
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satu?r?|sun)(?:day)?|of|the|st|nd|rd|th"

@@ -5,8 +5,8 @@ import re
 from collections.abc import Hashable
 from typing import Final
 
-from ttt_cli.reading.batches import BAD_SCORE, FORFEIT, NO_RESULT
 from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.reasons import BAD_SCORE, FORFEIT, NO_RESULT
 from ttt_cli.reading.values.results import Outcome, score_pair
 
 Tally = tuple[float, float, float]  # games lost, drawn and won by White

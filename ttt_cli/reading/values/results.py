@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
-from ttt_cli.reading.batches import FORFEIT, NO_RESULT, UNKNOWN_RESULT, ResultKind
+from ttt_cli.reading.batches import ResultKind
 from ttt_cli.reading.decode import text_of
+from ttt_cli.reading.reasons import FORFEIT, NO_RESULT, UNKNOWN_RESULT
 
 Raw = TypeVar("Raw", bound=Hashable)
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or why there is none

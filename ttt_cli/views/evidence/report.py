@@ -16,27 +16,13 @@ if TYPE_CHECKING:
     from ttt_cli.runs.meta import RunMeta
     from ttt_cli.runs.run import Run
 
+_PER_GAME: Final = ("gain", "leave_one_out", "prequential", "prequential_naive")
+_SHARES: Final = ("brier", "accuracy", "naive_brier", "naive_accuracy")
 DECIMALS: Final = {
-    "log_evidence": 3,
-    "naive_log_evidence": 3,
-    "gain_per_game": 5,
-    "leave_one_out": 3,
-    "leave_one_out_per_game": 5,
-    "draw_share": 4,
-    **dict.fromkeys(
-        (
-            "prequential_brier",
-            "prequential_naive_brier",
-            "prequential_accuracy",
-            "prequential_naive_accuracy",
-        ),
-        4,
-    ),
-    "prequential": 3,
-    "prequential_per_game": 5,
-    "prequential_naive_per_game": 5,
+    **dict.fromkeys(("log_evidence", "naive_log_evidence", "leave_one_out", "prequential"), 3),
+    **dict.fromkeys((f"{what}_per_game" for what in _PER_GAME), 5),
+    **dict.fromkeys(("draw_share", *(f"prequential_{share}" for share in _SHARES)), 4),
 }
-
 SCORED: Final = "it is judged by what it predicts: `ttt evidence --scores`, `ttt compare`"
 
 

@@ -16,7 +16,7 @@ from ttt_cli.games.selection.duplicates import Duplicates, find_duplicates
 from ttt_cli.games.selection.groups import Groups, find_groups
 from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
 from ttt_cli.games.table import Games
-from ttt_cli.reading.batches import DUPLICATE, FEW_GAMES, OTHER_GROUP, REJECT_CODE
+from ttt_cli.reading.reasons import DUPLICATE, FEW_GAMES, OTHER_GROUP, REJECT_CODE
 
 _AFTER_DUPLICATES: Final = (0, REJECT_CODE[DUPLICATE], REJECT_CODE[FEW_GAMES], REJECT_CODE[OTHER_GROUP])
 

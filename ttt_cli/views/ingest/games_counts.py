@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.folding import fold
 from ttt_cli.games.handicaps import is_even
-from ttt_cli.reading.batches import DROPPED, DUPLICATE, REJECT_CODE
 from ttt_cli.reading.column import Column
+from ttt_cli.reading.reasons import DROPPED, DUPLICATE, REJECT_CODE
 from ttt_cli.reading.reports import FileReport, Problem
 from ttt_cli.views.ingest.findings import Findings
 from ttt_cli.views.rows import Rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.selection.ties import Growth, Join, Tie
-from ttt_cli.reading.batches import ENGINE, REJECT_CODE, TEAM
+from ttt_cli.reading.reasons import ENGINE, REJECT_CODE, TEAM
 from ttt_cli.views.ingest.findings import Findings
 from ttt_cli.views.rows import Rows
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.inference.switches import in_use
-from ttt_cli.reading.batches import DUPLICATE, ENGINE, OF_COLUMNS, TEAM
+from ttt_cli.reading.reasons import DUPLICATE, ENGINE, OF_COLUMNS, TEAM
 
 if TYPE_CHECKING:
     from ttt_cli.games.table import Games

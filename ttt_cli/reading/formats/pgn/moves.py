@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from ttt_cli.reading.batches import UNCLOSED_COMMENT
 from ttt_cli.reading.formats.pgn.tags import Oddity, opens_tag
+from ttt_cli.reading.reasons import UNCLOSED_COMMENT
 
 COMMENT_LIMIT: Final = 1 << 20  # bytes after which a comment counts as never closed
 _SHOWN: Final = 40  # bytes of it that its note tells

@@ -11,9 +11,10 @@ from typing import Final, NamedTuple, TextIO, cast
 import chess.pgn
 
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS
-from ttt_cli.reading.batches import AMBIGUOUS_TAGS, DROPPED, Batch, Note
+from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.formats.pgn.sections import Sections, Tag, rejected
 from ttt_cli.reading.formats.pgn.tags import tag_batch, values_of
+from ttt_cli.reading.reasons import AMBIGUOUS_TAGS, DROPPED
 
 _GAMES_PER_BATCH: Final = 4096
 

@@ -9,22 +9,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS
-from ttt_cli.reading.batches import (
-    AMBIGUOUS_TAGS,
-    CONTRADICTING_RESULT,
-    DROPPED,
-    DUPLICATE_TAG,
-    FORFEIT,
-    KEPT,
-    NO_RESULT,
-    REPAIRED,
-    RESULT_FROM_MOVETEXT,
-    STRAY_TEXT,
-    TOO_LONG,
-    UNKNOWN_RESULT,
-    Batch,
-    Note,
-)
+from ttt_cli.reading import reasons
+from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.formats.pgn.letters import hash_moves, main_line
 from ttt_cli.reading.formats.pgn.moves import Movetext, read_moves
@@ -106,7 +92,7 @@ class Scanner:
 
     def _reject_long(self, line: int) -> None:
         why = f"no end of the game that begins here in {GAME_LIMIT >> 20} MB"
-        self._rejects.append(Note(line, TOO_LONG, why, DROPPED))
+        self._rejects.append(Note(line, reasons.TOO_LONG, why, reasons.DROPPED))
 
     def _batches(self, *, final: bool) -> Iterator[Batch]:  # noqa: ARG002
         """The records and notes not yet handed over, if there are any; a subclass may keep some back until `final`."""
@@ -166,7 +152,7 @@ class Scanner:
             line, long = self._line_at(data, start), [tag for tag in part.tags if tag.long]
             if long:
                 why = f"the tag {decode(long[0].name)} takes {(long[0].end - long[0].start) >> 10:,} KB"
-                self._rejects.append(Note(line, TOO_LONG, why, DROPPED))
+                self._rejects.append(Note(line, reasons.TOO_LONG, why, reasons.DROPPED))
             elif moves.end - start > GAME_LIMIT:
                 self._reject_long(line)
             else:
@@ -176,7 +162,9 @@ class Scanner:
                 self._rows.append(Row(line, values_of(section.tags, result), main_line(moves.text)))
         else:
             for tag, why in rejected(part.tags):
-                self._rejects.append(Note(self._line_at(data, tag.start), AMBIGUOUS_TAGS, why, DROPPED))
+                self._rejects.append(
+                    Note(self._line_at(data, tag.start), reasons.AMBIGUOUS_TAGS, why, reasons.DROPPED)
+                )
         self._add_untagged(data, moves)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
@@ -195,12 +183,21 @@ class Scanner:
         for offset, terminator, text in moves.more:
             self._rows.append(Row(self._line_at(data, offset), values_of({}, terminator), main_line(text)))
         if moves.stray:
-            self._notes.append(Note(self._line, STRAY_TEXT, decode(data[: moves.end].strip()[:40]), KEPT))
+            self._notes.append(
+                Note(self._line, reasons.STRAY_TEXT, decode(data[: moves.end].strip()[:40]), reasons.KEPT)
+            )
 
     def _add_oddities(self, data: bytes, oddities: list[Oddity]) -> None:
         for offset, reason, detail in oddities:
             line = self._line + data.count(b"\n", self._counted, offset)
-            self._notes.append(Note(line, reason, detail, KEPT if reason == DUPLICATE_TAG else REPAIRED))
+            self._notes.append(
+                Note(
+                    line,
+                    reason,
+                    detail,
+                    reasons.KEPT if reason == reasons.DUPLICATE_TAG else reasons.REPAIRED,
+                )
+            )
 
     def _line_at(self, data: bytes, offset: int) -> int:
         """The line number of an offset that does not lie before the one asked for last."""
@@ -213,8 +210,8 @@ class Scanner:
 def _settle_result(tag: bytes, terminator: bytes) -> tuple[bytes, str, str]:
     """The result to use when tag and movetext differ, and what is to be noted about it."""
     by_tag, by_moves = parse_result(decode(tag)), parse_result(decode(terminator))
-    if isinstance(by_moves, str) or by_tag in (by_moves, FORFEIT):
+    if isinstance(by_moves, str) or by_tag in (by_moves, reasons.FORFEIT):
         return tag, "", ""
-    if by_tag in (NO_RESULT, UNKNOWN_RESULT):
-        return terminator, RESULT_FROM_MOVETEXT, REPAIRED
-    return tag, CONTRADICTING_RESULT, KEPT
+    if by_tag in (reasons.NO_RESULT, reasons.UNKNOWN_RESULT):
+        return terminator, reasons.RESULT_FROM_MOVETEXT, reasons.REPAIRED
+    return tag, reasons.CONTRADICTING_RESULT, reasons.KEPT

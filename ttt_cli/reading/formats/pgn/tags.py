@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, NAMES, SET_UP, TAG_LIMIT, USUAL, UTC_DATE
-from ttt_cli.reading.batches import DUPLICATE_TAG, MALFORMED_TAG, Batch, Note
+from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.formats.pgn.sections import Part, Sections, Tag
+from ttt_cli.reading.reasons import DUPLICATE_TAG, MALFORMED_TAG
 
 _STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
 _NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line

@@ -47,7 +47,8 @@ def result_maker(layout: Layout) -> Callable[[Parts], Hashable]:
     """What makes a result of a row's values in the columns `layout.outcome`."""
     if layout.score is None:
         return tuple
-    return _whole_match if layout.result else _match
+    read = match_result if layout.result else match_scores
+    return lambda parts: read(*parts)
 
 
 def joined(make: Callable[[Parts], Hashable], columns: Sequence[Values]) -> Values:
@@ -70,11 +71,3 @@ def _known_date(parts: Parts) -> Hashable:
     date, utc_date = parts
     beginning = date.strip()[:1] if isinstance(date, (str, bytes)) else date
     return utc_date if beginning in (None, "", b"", "?", b"?") else date
-
-
-def _match(parts: Parts) -> Hashable:
-    return match_scores(*parts)
-
-
-def _whole_match(parts: Parts) -> Hashable:
-    return match_result(*parts)

@@ -31,8 +31,7 @@ def read_delimited(blocks: Iterator[bytes], data: DataConfig, name: str, large: 
 
     least = max(1, large // 8)
     head, blocks = peek(chain([first], blocks), least)
-    batches = read_rows(blocks, delimiter, layout, large=len(head) >= least)
-    return Table(layout.kind, batches, layout.unit, layout.chess, layout.winners)
+    return layout.table(read_rows(blocks, delimiter, layout, large=len(head) >= least))
 
 
 def _sample(first: bytes) -> tuple[list[str], list[str]]:

@@ -42,22 +42,10 @@ def read_jsonl(blocks: Iterator[bytes], data: DataConfig, name: str, large: int 
 
         found = one_per_line(head[:KEYS_SAMPLE].split(b"\n", KEYS_OBJECTS)[:KEYS_OBJECTS], 1).found
         keys, layout = _layout_of([one for _, one in found], data, name)
-        return Table(
-            layout.kind,
-            read_object_lines(blocks, keys, layout, large=len(head) >= least),
-            layout.unit,
-            layout.chess,
-            layout.winners,
-        )
+        return layout.table(read_object_lines(blocks, keys, layout, large=len(head) >= least))
     first, rest = _beginning(one_after_the_other(pieces(blocks), name))
     keys, layout = _layout_of([one for objects in first for _, one in objects.found], data, name)
-    return Table(
-        layout.kind,
-        (as_batch(objects, keys, layout) for objects in chain(first, rest)),
-        layout.unit,
-        layout.chess,
-        layout.winners,
-    )
+    return layout.table(as_batch(objects, keys, layout) for objects in chain(first, rest))
 
 
 def is_lined(head: bytes) -> bool:

@@ -1,13 +1,13 @@
 """Which column of a table is which: by configured names, by a header's words, or by what stands in it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ttt_cli.config.schema import DataConfig, Period
 from ttt_cli.errors import ConfigError, DataError, nearest
-from ttt_cli.reading.batches import ResultKind
+from ttt_cli.reading.batches import Batch, ResultKind, Table
 from ttt_cli.reading.formats.tabular.headers import (
     FURTHER,
     IGNORED,
@@ -66,6 +66,10 @@ class Layout:
     chess: bool = True
     winners: bool = False
     utc_date: int | None = None
+
+    def table(self, batches: Iterator[Batch]) -> Table:
+        """The file whose records these are."""
+        return Table(self.kind, batches, self.unit, self.chess, self.winners)
 
     @property
     def outcome(self) -> tuple[int, ...]:

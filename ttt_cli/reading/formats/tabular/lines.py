@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Mask, Places
-from ttt_cli.reading.batches import DROPPED, TOO_LONG, Note
+from ttt_cli.reading.batches import Note
+from ttt_cli.reading.reasons import DROPPED, TOO_LONG
 from ttt_cli.reading.text import BLOCK
 
 LINE_LIMIT: Final = 1 << 20  # bytes

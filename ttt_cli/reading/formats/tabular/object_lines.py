@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Ids, Mask
-from ttt_cli.reading.batches import BAD_ROW, DROPPED, Batch, Note
+from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import ByteStrings, Column, Dictionary
 from ttt_cli.reading.formats.tabular.arrow import CODED, MARK, Assembly, Rows, cut, lines_in, one_ahead
 from ttt_cli.reading.formats.tabular.json_objects import as_text, object_in, scalar_in
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import LineBlock, Lines, long_line
+from ttt_cli.reading.reasons import BAD_ROW, DROPPED
 
 ALIKE: Final = 32  # lines of one form that are worth to be cut together
 _MOST_QUOTES: Final = 400  # in a line

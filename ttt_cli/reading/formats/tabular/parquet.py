@@ -73,16 +73,10 @@ def _read(connection: DuckDBPyConnection, relation: str, data: DataConfig, name:
     sample = connection.execute(f"SELECT {', '.join(texts)} FROM {relation} LIMIT {_SAMPLE}").fetchall()
     layout = find_layout([names, *sample], data, name, named=True)
     if not sample:
-        return Table(layout.kind, iter(()), layout.unit, layout.chess, layout.winners)
+        return layout.table(iter(()))
     columns = text_columns(connection, relation, [texts[index] for index in layout.used])
     lines = np.arange(1, 1 + len(columns[0].codes))
-    return Table(
-        layout.kind,
-        iter([make_batch(layout, lines, dict(zip(layout.used, columns, strict=True)))]),
-        layout.unit,
-        layout.chess,
-        layout.winners,
-    )
+    return layout.table(iter([make_batch(layout, lines, dict(zip(layout.used, columns, strict=True)))]))
 
 
 def text_columns(connection: DuckDBPyConnection, relation: str, texts: Sequence[str]) -> list[Column[str]]:

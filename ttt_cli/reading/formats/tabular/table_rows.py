@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import Final
 
-from ttt_cli.reading.batches import BAD_ROW, DROPPED, Note
+from ttt_cli.reading.batches import Note
+from ttt_cli.reading.reasons import BAD_ROW, DROPPED
 
 ROW_LINES: Final = 50  # lines that one row may take; more means a quote that is never closed
 _END: Final = "\0end\0"  # NULs never reach us, so no row looks like this

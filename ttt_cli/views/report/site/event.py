@@ -7,7 +7,7 @@ import numpy as np
 
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.events import Event
-from ttt_cli.views.report.site.lines import field, lines, pieces, promised, within
+from ttt_cli.views.report.site.lines import field, in_pages, lines, promised, within
 from ttt_cli.views.report.site.markup import (
     link,
     number,
@@ -33,20 +33,15 @@ def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
     event = book.events.all[at]
     games = _games_of(book, at)
     cells = _crosstable(book, at, games)
-    parts = pieces([] if cells else _game_rows(book, games))
-    files = [event.slug or "", *(f"{event.slug}~{part}" for part in range(2, len(parts) + 1))]
-    for place, part in enumerate(parts):
-        around = turn(
-            link(f"{files[place - 1]}.html", say("earlier games")) if place else "",
-            link(f"{files[place + 1]}.html", say("later games")) if place + 1 < len(parts) else "",
-        )
-        listed = section("Games", around, lines("rounds", part, event.year), around) if part else ""
-        if place:
-            content = [link(f"{event.slug}.html", event.title), listed]
+    pages = in_pages(event.slug or "", [] if cells else _game_rows(book, games))
+    for nth, (file, rows, around) in enumerate(pages, 1):
+        listed = section("Games", around, lines("rounds", rows, event.year), around) if rows else ""
+        if nth == 1:
+            title, content = event.title, [_year(event), _standings(book, at, cells), listed]
         else:
-            content = [_year(event), _standings(book, at, cells), listed]
-        title = event.title if not place else say("{}: games, part {}", event.title, place + 1)
-        yield f"events/{files[place]}.html", page(book.title, title, *content, facts=_facts(games))
+            title = say("{}: games, part {}", event.title, nth)
+            content = [link(f"{event.slug}.html", event.title), listed]
+        yield f"events/{file}.html", page(book.title, title, *content, facts=_facts(games))
 
 
 def shared_event_pages(book: Book) -> Iterator[tuple[str, str]]:

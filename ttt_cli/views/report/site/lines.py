@@ -4,11 +4,12 @@ Fields are apart by tabs. The name of a player or an event is plain where the pa
 where that of a shared page does, a link where neither does, and in a `span` where there is no page.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from ttt_cli.views.report.site.markup import link, text
+from ttt_cli.views.report.site.markup import link, text, turn
 from ttt_cli.views.report.site.slugs import follows
+from ttt_cli.views.report.words import say
 
 BYTES_A_PAGE: Final = 270_000
 FIRST_BYTES: Final = 220_000
@@ -45,14 +46,21 @@ def lines(kind: str, rows: Sequence[str], year: int | str = "") -> str:
     return f"<pre class='lines {kind}'{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
 
 
-def pieces(rows: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Lines on as many pages as they need; each comes with the line that is to stand above it at the top of a page."""
-    found: list[list[str]] = [[]]
+def in_pages(slug: str, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str], str]]:
+    """Lines on as many pages as they need: of each its file, without ending, the lines, and links to its neighbours.
+
+    Each line comes with the one that is to stand above it at the top of a page.
+    """
+    pages: list[list[str]] = [[]]
     room = FIRST_BYTES
     for above, row in rows:
         room -= len(row.encode("utf-8", "replace")) + 1
         if room < 0:
-            found.append([above] if above else [])
+            pages.append([above] if above else [])
             room = BYTES_A_PAGE
-        found[-1].append(row)
-    return found
+        pages[-1].append(row)
+    files = [slug, *(f"{slug}~{number}" for number in range(2, len(pages) + 1))]
+    for at, (file, page) in enumerate(zip(files, pages, strict=True)):
+        earlier = link(f"{files[at - 1]}.html", say("earlier games")) if at else ""
+        later = link(f"{files[at + 1]}.html", say("later games")) if at + 1 < len(files) else ""
+        yield file, page, turn(earlier, later)

@@ -86,6 +86,11 @@ def note(words: str) -> str:
     return f"<p class=help>{text(words)}</p>" if words else ""
 
 
+def rest(count: int, words: str = "and {} more") -> str:
+    """A note on how many are not shown; nothing where all are."""
+    return note(say(words, f"{count:,}")) if count else ""
+
+
 def remark(line: str) -> str:
     """A note in words that others wrote in English."""
     return note(say_line(line))

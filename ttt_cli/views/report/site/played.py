@@ -15,8 +15,8 @@ from ttt_cli.runs.schema import DATABASE
 from ttt_cli.timeline import KNOWN, NEUTRAL
 
 _GAMES: Final = f"""
-SELECT period_number, date_days, date_precision, white_id, black_id, outcome, CAST(weight AS DOUBLE) AS weight,
-       "offset", rowid IN (SELECT "row" FROM neutral_games) AS neutral
+SELECT period_number, date_days AS days, date_precision AS "precision", white_id AS white, black_id AS black, outcome,
+       CAST(weight AS DOUBLE) AS weight, "offset", rowid IN (SELECT "row" FROM neutral_games) AS neutral
 FROM {DATABASE}.main.game_rows ORDER BY rowid
 """
 _NODES: Final = f"""
@@ -83,27 +83,20 @@ class Played:
 
 def played_games(run: Run) -> Played:
     """The games of a run, the chances of each from the model."""
-    games = run.arrays(_GAMES)
+    games: dict[str, Any] = run.arrays(_GAMES)
     nodes = run.arrays(_NODES)
     period = games.pop("period_number")
     keys = nodes.pop("id") * np.int64(1 << 32) + (nodes["period_number"] - _LOWEST)
     white, black = (
-        np.searchsorted(keys, games[f"{side}_id"] * np.int64(1 << 32) + (period - _LOWEST))
+        np.searchsorted(keys, games[side] * np.int64(1 << 32) + (period - _LOWEST))
         for side in ("white", "black")
     )
     year = _years(run)[period - period.min()] if len(period) else period
-    conditions = games["offset"], games["neutral"]
+    sides = _rows(nodes, white), _rows(nodes, black)
     return Played(
+        **games,
         year=year,
-        days=games["date_days"],
-        precision=games["date_precision"],
-        white=games["white_id"],
-        black=games["black_id"],
-        outcome=games["outcome"],
-        weight=games["weight"],
-        offset=games["offset"],
-        neutral=games["neutral"],
-        chance=predicted(run, year, _rows(nodes, white), _rows(nodes, black), *conditions),
+        chance=predicted(run, year, *sides, games["offset"], games["neutral"]),
         white_node=white,
         black_node=black,
         nodes=nodes,

@@ -9,7 +9,7 @@ from ttt_cli.arrays import Array, Places
 from ttt_cli.views.players.player import facts_line
 from ttt_cli.views.report.site.book import FEW_GAMES, Book
 from ttt_cli.views.report.site.curve import career
-from ttt_cli.views.report.site.lines import lines, pieces, promised, within
+from ttt_cli.views.report.site.lines import in_pages, lines, promised, within
 from ttt_cli.views.report.site.markup import (
     chance,
     link,
@@ -23,7 +23,6 @@ from ttt_cli.views.report.site.markup import (
     section,
     skill,
     table,
-    turn,
 )  # fmt: skip
 from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
 from ttt_cli.views.report.words import counted, say, say_line
@@ -66,18 +65,15 @@ class Side:
 def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
     """Name and text of each page of a player who has one."""
     one, side = book.people[player], Side(book, player)
-    parts = pieces(_games(book, player, side))
-    files = [one.slug or "", *(f"{one.slug}~{at}" for at in range(2, len(parts) + 1))]
-    for at, part in enumerate(parts):
-        around = turn(
-            link(f"{files[at - 1]}.html", say("earlier games")) if at else "",
-            link(f"{files[at + 1]}.html", say("later games")) if at + 1 < len(parts) else "",
-        )
-        games = section("Games", around, lines("record", part), around)
-        content = [link(f"{one.slug}.html", one.name), games] if at else [*_before(book, player, side), games]
-        title = one.name if not at else say("{}: games, part {}", one.name, at + 1)
-        facts = say_line(facts_line(vars(one))) if not at else ""
-        yield f"players/{files[at]}.html", page(book.title, title, *content, facts=facts)
+    for nth, (file, rows, around) in enumerate(in_pages(one.slug or "", _games(book, player, side)), 1):
+        games = section("Games", around, lines("record", rows), around)
+        if nth == 1:
+            title, content = one.name, [*_before(book, player, side), games]
+        else:
+            title = say("{}: games, part {}", one.name, nth)
+            content = [link(f"{one.slug}.html", one.name), games]
+        facts = say_line(facts_line(vars(one))) if nth == 1 else ""
+        yield f"players/{file}.html", page(book.title, title, *content, facts=facts)
 
 
 def shared_player_pages(book: Book) -> Iterator[tuple[str, str]]:

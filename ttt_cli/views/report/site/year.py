@@ -12,6 +12,7 @@ from ttt_cli.views.report.site.markup import (
     number,
     page,
     remark,
+    rest,
     result,
     row,
     section,
@@ -58,28 +59,19 @@ def _ranking(book: Book, year: int) -> str:
     earlier = book.rankings.get(year - 1)
     best = ranking.best
     rows = []
-    columns = (ranking.id, ranking.mean, ranking.sd, ranking.games)
-    for at, (player, mean, sd, games) in enumerate(
-        zip(*(c[:_RANKED].tolist() for c in columns), strict=True)
-    ):
-        p_best = () if not best else (chance(best[at]) if at < len(best) else "",)
-        move = moved(
-            at + 1, earlier.rank.get(player) if earlier else None, new=book.people[player].first == year
-        )
-        rows.append(
-            row(
-                str(at + 1),
-                move,
-                book.far_links[player],
-                skill(mean, sd),
-                *p_best,
-                number(games) if games else "",
-            )
-        )
+    columns = (column[:_RANKED].tolist() for column in (ranking.id, ranking.mean, ranking.sd, ranking.games))
+    for rank, (player, mean, sd, games) in enumerate(zip(*columns, strict=True), 1):
+        p_best = () if not best else (chance(best[rank - 1]) if rank <= len(best) else "",)
+        before = earlier.rank.get(player) if earlier else None
+        move = moved(rank, before, new=book.people[player].first == year)
+        played = number(games) if games else ""
+        rows.append(row(str(rank), move, book.far_links[player], skill(mean, sd), *p_best, played))
     heads = ("#rank", "#move", "player", "#skill", *(["#p best"] if best else []), "#games")
-    more = len(ranking.id) - len(rows)
-    told = say("and {} more", f"{more:,}") if more else ""
-    return table("ranking", heads, rows) + note(told) + remark(book.remark if best else "")
+    return (
+        table("ranking", heads, rows)
+        + rest(len(ranking.id) - len(rows))
+        + remark(book.remark if best else "")
+    )
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:
@@ -100,9 +92,8 @@ def _newcomers(book: Book, year: int) -> str:
         row(book.far_links[years.id[at]], skill(years.mean[at], years.sd[at]), number(years.games[at]))
         for at in new[:_NEW]
     ]
-    more = len(new) - len(shown)
-    told = note(say("and {} more", f"{more:,}")) if more else ""
-    return table("newcomers", ("player", "#skill", "#games"), shown) + told if shown else ""
+    heads = ("player", "#skill", "#games")
+    return table("newcomers", heads, shown) + rest(len(new) - len(shown)) if shown else ""
 
 
 def _events(book: Book, year: int) -> str:
@@ -133,6 +124,5 @@ def _games(book: Book, games: list[int]) -> str:
         )
         for at in games[:_GAMES]
     ]  # fmt: skip
-    more = len(games) - len(rows)
-    told = note(say("and {} more, on the pages of their players", f"{more:,}")) if more else ""
-    return table("games", ("date", "white", "black", "#result", "#expected"), rows) + told
+    more = rest(len(games) - len(rows), "and {} more, on the pages of their players")
+    return table("games", ("date", "white", "black", "#result", "#expected"), rows) + more
