@@ -196,7 +196,10 @@ def _fitted(
     if output is not None:
         check_space(output, timeline)
     near = None if start is None else start_from(start, timeline)
-    with fit_place(solver, timeline, model.NAME, quantities=model.TRAITS.quantities) as place:
+    moves = bool(getattr(resolved.params, "prior_mean_drift", 0.0))
+    with fit_place(
+        solver, timeline, model.NAME, quantities=model.TRAITS.quantities, newcomers=moves
+    ) as place:
         fitted = _infer(games, timeline, resolved, near, place, progress)
         fitted = replace(fitted, notes=(*fitted.notes, *timeline.notes), state={})  # a run holds no state
         ready()

@@ -83,4 +83,5 @@ def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
     if lost:
         holder = Losing(lambda number: HeldSlice(cutter[number], play, kept), len(holder.held), lost)
     moving = moving_margins(timeline, play, start)
-    return SlicedInference(holder, cutter.borders, cutter.widest, moving, play)
+    newcomers = priors["skill"].newcomers
+    return SlicedInference(holder, cutter.borders, cutter.widest, moving, play, newcomers)

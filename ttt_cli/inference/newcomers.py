@@ -6,13 +6,24 @@ eliminated from the joint means; in factorised propagation each player hears of 
 (docs/models/careers.md).
 """
 
+from __future__ import annotations
+
+from typing import Protocol
+
 import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.fitted import NewcomerCurve
+from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains, Messages
-from ttt_cli.periods import calendar_year
 from ttt_cli.timeline import Timeline
+
+
+class Held(Protocol):
+    """What `Debuts` do for a whole timeline, wherever its players are; years are those of the calendar."""
+
+    def reported(self) -> Array: ...  # noqa: D102
+    def receive(self, mean: Array, variance: Array) -> float: ...  # noqa: D102
 
 
 class Newcomers:
@@ -22,6 +33,7 @@ class Newcomers:
     |---|---|---|---|
     | first, year | (newcomers,) | | their first nodes, and the place of the year among years with newcomers |
     | prior_variance | (newcomers,) | points^2 | of the skill there, before anything is known of m |
+    | place, calendar | (years,) | | of years with newcomers among those of all games, and how many these are |
     | mean, covariance | (years,), (years, years) | points | what is believed of m in years with newcomers |
     | squares | (years,) | | the expected squares of u |
     | given_skills | (years, years) | 1/points^2 | covariance of m given all skills, over sd^4 |
@@ -30,11 +42,10 @@ class Newcomers:
 
     def __init__(self, timeline: Timeline, sd: float, drift: float) -> None:
         self.first: Places = np.flatnonzero(timeline.previous < 0)
-        period = timeline.node_period[self.first].tolist()
-        known = {number: calendar_year(number, timeline.period) for number in set(period)}
-        years, self.year = np.unique(
-            np.array([known[number] for number in period], np.int32), return_inverse=True
-        )
+        known, of_period = calendar(timeline)
+        period = np.searchsorted(timeline.node_start, self.first, side="right") - 1
+        self.place, self.year = np.unique(of_period[period], return_inverse=True)
+        self.calendar, years = len(known), known[self.place]
         self._years: Ids = years
         self.sd, self._drift = sd, drift
         self._steps = np.append(1.0, drift**2 * np.diff(years))[: len(years)]
@@ -48,39 +59,36 @@ class Newcomers:
         self.mean, self.covariance, self.log_evidence = np.zeros(len(years)), prior, 0.0
         self.squares = np.ones(len(years))
 
-    def listen(self, chains: Chains, messages: Messages) -> None:
-        """Believe what smoothed messages say, and tell every first node of `chains` what the other players do.
+    def debuts(self, chains: Chains, messages: Messages) -> Debuts:
+        """Those of the whole timeline."""
+        return Debuts(self.first, self.place[self.year], self.calendar, self.sd, chains, messages)
+
+    def listen(self, held: Held) -> None:
+        """Believe what smoothed messages say, and have every first node receive what the other players say.
 
         `log_evidence` is what that adds to the evidence of the chains then.
         """
-        forward, marginal = messages.forward[self.first], messages.marginal[self.first]
-        precision, weighted = (marginal - forward).T
-        shrink = 1.0 / (1.0 + self.sd**2 * precision)
-        told, told_mean = precision * shrink, weighted * shrink
-        score = self._sum(told_mean)
-        precision_of_u = np.eye(len(self._years)) + self._root.T * self._sum(told) @ self._root
+        information, score = held.reported()[:, self.place]
+        precision_of_u = np.eye(len(self._years)) + self._root.T * information @ self._root
         inverse, weighted_u = np.linalg.inv(precision_of_u), self._root.T @ score
         u = inverse @ weighted_u
         self.mean, self.covariance = self._root @ u, self._root @ inverse @ self._root.T
         self.squares = u**2 + np.diag(inverse)
-        own = np.diag(self.covariance)[self.year]
-        left = 1.0 - own * told
-        mean, variance = (self.mean[self.year] - own * told_mean) / left, own / left
-        chains.mean[self.first], chains.variance[self.first] = mean, self.sd**2 + variance
-        apart = np.log(left) + left * (told_mean**2 * variance + 2.0 * told_mean * mean - told * mean**2)
+        apart = held.receive(self._of_calendar(self.mean), self._of_calendar(np.diag(self.covariance)))
         of_u = weighted_u @ u - np.linalg.slogdet(precision_of_u)[1]
-        self.log_evidence = 0.5 * float(of_u - apart.sum())
+        self.log_evidence = 0.5 * float(of_u - apart)
 
-    def add_shared(self, variance: Array, z: Array, az: Array) -> float:
-        """Add to `az` what the precision of skills has times z beyond that of chains; returns z times that.
+    def shared(self, total: Array) -> Array:
+        """What the precision of skills takes off at first nodes of each year, (years,), given the sums of them.
 
-        `variance` is that of their steps.
+        Years are those of the calendar.
         """
-        own = z[self.first]
-        away = self.given_skills @ self._sum(own)
-        added = (self.sd**-2 - 1.0 / variance[self.first]) * own - away[self.year]
-        az[self.first] += added
-        return float(own @ added)
+        return self._of_calendar(self.given_skills @ total[self.place])
+
+    def _of_calendar(self, values: Array) -> Array:
+        found = np.zeros(self.calendar)
+        found[self.place] = values
+        return found
 
     def leave(self, chains: Chains) -> None:
         """Tell every first node of `chains` of m what the skills of all others do: for the joint precision matrix."""
@@ -138,3 +146,52 @@ class Newcomers:
     def _sum(self, values: Array) -> Array:
         """Those of newcomers by year."""
         return np.bincount(self.year, values, len(self._years)).astype(np.float64)
+
+
+class Debuts:
+    """Newcomers of a timeline or a slice of it: their first nodes, and the places of their years among so many `years`.
+
+    `sd` is that of their skills around m. `chains` and `messages` are those of the nodes.
+    """
+
+    def __init__(
+        self, first: Places, year: Ids | Places, years: int, sd: float, chains: Chains, messages: Messages
+    ) -> None:
+        self.first, self.year, self.sd = first, year, sd
+        self._years, self._chains, self._messages = years, chains, messages
+
+    def summed(self, values: Array) -> Array:
+        """Those of newcomers by year."""
+        return np.bincount(self.year, values, self._years).astype(np.float64)
+
+    def reported(self) -> Array:
+        """What smoothed messages of newcomers say of m: precision and precision times mean, (2, years)."""
+        return np.array([self.summed(of) for of in self._each()])
+
+    def receive(self, mean: Array, variance: Array) -> float:
+        """Give every first node what others say of m, of which `mean` and `variance` (years,) are believed.
+
+        Returns minus twice the log-evidence of m that the chains have then.
+        """
+        precision, weighted = self._each()
+        mean, own = mean[self.year], variance[self.year]
+        left = 1.0 - own * precision
+        mean, variance = (mean - own * weighted) / left, own / left
+        self._chains.mean[self.first], self._chains.variance[self.first] = mean, self.sd**2 + variance
+        apart = np.log(left) + left * (weighted**2 * variance + 2.0 * weighted * mean - precision * mean**2)
+        return float(apart.sum())
+
+    def _each(self) -> Array:
+        """What each says, (2, newcomers)."""
+        said = (self._messages.marginal[self.first] - self._messages.forward[self.first]).T
+        found: Array = said / (1.0 + self.sd**2 * said[0])
+        return found
+
+    def excess(self, z: Array) -> Array:
+        """What the precision of skills given m has at first nodes beyond that of chains, times z, (newcomers,)."""
+        found: Array = (self.sd**-2 - 1.0 / self._chains.variance[self.first]) * z[self.first]
+        return found
+
+    def add_shared(self, shared: Array, z: Array, az: Array) -> None:
+        """Add to `az` what the precision of skills has times z beyond that of chains, given what it takes off."""
+        az[self.first] += self.excess(z) - shared[self.year]

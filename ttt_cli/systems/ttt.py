@@ -15,7 +15,7 @@ from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.apart.cutting import Play
-from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_unfit
+from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_joint
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.joint.inference import JointInference
@@ -51,7 +51,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     margin, place = resolve_margin(params, timeline), given.get("place")
     apart = None
     if place:
-        refuse_unfit(params, solver)
+        refuse_joint(solver)
         apart = FitsApart(timeline, lambda: {"skill": params.skill_prior(timeline)}, place, given)
 
     def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:

@@ -18,7 +18,7 @@ from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.apart.cutting import Play
-from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_unfit
+from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_joint
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference
@@ -91,7 +91,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     params, place = params.resolved(), given.get("place")
     apart = None
     if place:
-        refuse_unfit(params, solver)
+        refuse_joint(solver)
         apart = FitsApart(
             timeline,
             lambda: _priors(timeline, params),

@@ -50,6 +50,10 @@ def agree(one, other):
     assert other.sd == pytest.approx(one.sd, abs=1e-6)
     assert other.log_evidence == pytest.approx(one.log_evidence, abs=1e-7)
     assert other.leave_one_out == pytest.approx(one.leave_one_out, abs=1e-6)
+    assert (other.newcomers is None) == (one.newcomers is None)
+    if one.newcomers:
+        assert other.newcomers.mean == pytest.approx(one.newcomers.mean, abs=1e-6)
+        assert other.newcomers.sd == pytest.approx(one.newcomers.sd, abs=1e-6)
 
 
 def test_two_workers_come_to_what_one_process_comes_to(client, games):
@@ -65,7 +69,8 @@ def test_two_workers_come_to_what_one_process_comes_to(client, games):
 def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(client, games, monkeypatch):
     timeline, cut = build_timeline(games), []
     monkeypatch.setattr(apart, "Cutter", lambda *args, **rest: cut.append(Cutter(*args, **rest)) or cut[-1])
-    params = PARAMS.model_copy(update={"white_advantage": "estimate", "draw_margin_drift": 0.2})
+    moves = {"white_advantage": "estimate", "draw_margin_drift": 0.2, "prior_mean_drift": 30.0}
+    params = PARAMS.model_copy(update=moves)
     over, whole = (ttt.fit(timeline, params, EXACT, place=where) for where in (Cluster(client), None))
     found = over.params["white_advantage"]
     assert found == pytest.approx(whole.params["white_advantage"], abs=1e-3 * PARAMS.beta)
@@ -74,7 +79,9 @@ def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(c
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
-@pytest.mark.parametrize("moving", [{}, {"draw_margin_drift": 0.2, "draw_margin_strength": 0.2}])
+@pytest.mark.parametrize(
+    "moving", [{}, {"draw_margin_drift": 0.2, "draw_margin_strength": 0.2}, {"prior_mean_drift": 30.0}]
+)
 def test_a_worker_that_is_killed_costs_a_sweep(client, games, tmp_path, moving):
     timeline, sweeps, params = build_timeline(games), count(), PARAMS.model_copy(update=moving)
     whole = ttt.fit(timeline, params, EXACT, place=Cluster(client, tmp_path))
@@ -113,13 +120,6 @@ def test_a_lost_scheduler_is_said(games, monkeypatch):
         with pytest.raises(SetupError, match="the scheduler of the cluster is lost") as caught:
             ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client), on_sweep=kill)
     assert "--resume" in (caught.value.hint or "")
-
-
-def test_what_needs_the_whole_is_refused(games):
-    params = ttt.Params(prior_mean_drift=10.0, growth=300.0)
-    with pytest.raises(ConfigError, match=r"a mean of newcomers .* not fitted over a cluster yet") as caught:
-        ttt.fit(build_timeline(games), params, EXACT, place=Cluster(None))
-    assert "without a cluster" in (caught.value.hint or "")
 
 
 def test_a_joint_posterior_is_refused(games):

@@ -8,10 +8,13 @@ import pytest
 from tests.inference.test_careers import CAREER, curve
 from tests.reference.joint_ep import chains as dense_chains
 from tests.reference.joint_ep import with_newcomers
+from tests.support.apart import asked_of, history
 from tests.support.builders import make_games
-from ttt_cli.inference.ep.levels import Levels
-from ttt_cli.kernels.ep.structures import Chains
-from ttt_cli.systems import ttt
+from ttt_cli.inference.ep.apart.cutting import Cutter
+from ttt_cli.inference.ep.apart.held import HeldSlice
+from ttt_cli.inference.ep.levels import Correction, Levels, YearLevels
+from ttt_cli.kernels.ep.structures import Chains, Messages
+from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 ROWS = [
@@ -30,13 +33,22 @@ def test_they_complete_products_with_the_prior_and_are_solved_for(tau, margins):
     n, first = timeline.n_nodes, prior.newcomers.first
     mean, variance = prior.steps()
     chains = Chains(timeline.node_start, timeline.previous, timeline.next, mean, variance)
-    levels = Levels(timeline, chains, prior.newcomers)
+    debuts = prior.newcomers.debuts(chains, Messages(*np.empty((3, n, 2))))
+    _, place = np.unique(timeline.node_period, return_inverse=True)
+    of_years = YearLevels(slice(0, n), place.astype(np.int32), prior.newcomers.calendar, chains, debuts)
+    levels = Levels(prior.newcomers, [of_years.known()])
+
+    def precondition(residual, z, az):
+        by, more, apart = levels.correction(*of_years.sums(residual, z, az))
+        of_years.correct(by, z, az)
+        return more, apart
+
     variance[first] *= rng.uniform(0.5, 1.5, len(first))  # as messages of others have them
     size = (1 + margins) * n
     residual, z, az = rng.normal(size=(3, size))
     if not tau:
         before, added = z.copy(), az.copy()
-        assert levels.precondition(residual, z, az)[0] == 0.0
+        assert precondition(residual, z, az)[0] == 0.0
         assert np.array_equal(z, before)
         assert np.flatnonzero(az != added).tolist() == first.tolist()
         return
@@ -47,7 +59,7 @@ def test_they_complete_products_with_the_prior_and_are_solved_for(tau, margins):
     residual[:n] = m @ z[:n]
     z[n:], az[:] = 0.0, residual
     alone = z.copy()
-    more, apart = levels.precondition(residual, z, az)
+    more, apart = precondition(residual, z, az)
     assert az[:n] == pytest.approx(precision @ z[:n], rel=1e-7, abs=1e-12)
     assert np.array_equal(az[n:], residual[n:])
     assert more == pytest.approx(residual @ (z - alone), rel=1e-9)
@@ -55,3 +67,35 @@ def test_they_complete_products_with_the_prior_and_are_solved_for(tau, margins):
     of_year = np.equal.outer(np.unique(timeline.node_period), timeline.node_period).astype(float)
     level = np.linalg.solve(of_year @ precision @ of_year.T, of_year @ residual[:n])
     assert z[:n] - alone[:n] == pytest.approx(of_year.T @ level, rel=1e-7)
+
+
+@pytest.mark.parametrize("margins", [False, True])
+def test_slices_together_have_the_sums_and_the_corrections_of_the_whole(margins):
+    rng, timeline = np.random.default_rng(5), history(4)
+    n = timeline.n_nodes
+    params = (ttt_d if margins else ttt).Params(tau=70.0, prior_mean_drift=25.0, **CAREER)
+    priors, play = asked_of(timeline, params)
+    newcomers = priors["skill"].newcomers
+    chains = Chains(timeline.node_start, timeline.previous, timeline.next, *priors["skill"].steps())
+    debuts = newcomers.debuts(chains, Messages(*np.empty((3, n, 2))))
+    _, place = np.unique(timeline.node_period, return_inverse=True)
+    whole = YearLevels(slice(0, n), place.astype(np.int32), newcomers.calendar, chains, debuts)
+    cutter = Cutter(timeline, np.array([0, 3, 4, 9, 14]), [*priors.values()], colours=False)
+    held = [HeldSlice(piece, play) for piece in cutter]
+    for expected, *parts in zip(whole.known(), *(one.levels() for one in held), strict=True):
+        assert np.sum(parts, axis=0) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    by = Correction(*rng.normal(size=(2, newcomers.calendar)))
+    z = rng.normal(size=n)
+    az, found = z + 1.0, []
+    sums, product = whole.sums(2.0 * z, z, az)
+    for one, of in zip(held, np.split(z, timeline.node_start[cutter._cuts[1:-1]]), strict=True):
+        own = np.zeros(len(one._z))
+        own[1 : 1 + len(of)] = of
+        mine = own + 1.0
+        more, further = one._levels.sums(2.0 * own, own, mine)
+        sums, product = sums - more, product - further
+        one._levels.correct(by, own, mine)
+        found.append(np.stack([own, mine])[:, 1 : 1 + len(of)])
+    whole.correct(by, z, az)
+    assert np.concatenate(found, axis=1) == pytest.approx(np.stack([z, az]), rel=1e-12, abs=1e-12)
+    assert np.append(sums, product) == pytest.approx(0.0, abs=1e-10)

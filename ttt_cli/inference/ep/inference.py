@@ -12,7 +12,7 @@ from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
-from ttt_cli.inference.ep.levels import Levels
+from ttt_cli.inference.ep.levels import Levels, YearLevels
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Moves, Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
@@ -20,6 +20,7 @@ from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites,
 from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import Pace, Sweep, largest
+from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
 from ttt_cli.timeline import Timeline
 
@@ -71,9 +72,6 @@ class Inference:
         moving.begin(self.chains, rule.noise)
         self._slices = Slices(timeline.node_start, merged.games.start, timeline.previous, threads)
         self._between = self._of_variables(self._slices.later)
-        self.newcomers = priors["skill"].newcomers
-        levels = Levels(timeline, self.chains, self.newcomers) if self.newcomers else None
-        self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices, levels)
         self.sites = Sites(
             started_sites((games, 4 * len(priors)), start, sites_name(merged.colours)),
             np.zeros((games, 5 if margins else 2)),
@@ -82,6 +80,13 @@ class Inference:
         self._coupling = np.empty(0 if margins else games)
         self._means = np.empty(len(priors) * n)
         self._messages = Messages(*np.empty((3, len(priors) * n, 2)))
+        self.newcomers, shared = priors["skill"].newcomers, None
+        if self.newcomers:
+            self._debuts = self.newcomers.debuts(self.chains, self._messages)
+            place = np.repeat(calendar(timeline)[1], np.diff(timeline.node_start))
+            of_years = YearLevels(slice(0, n), place, self.newcomers.calendar, self.chains, self._debuts)
+            shared = Levels(self.newcomers, [of_years.known()]), of_years
+        self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices, shared)
         if tells_of(start, n) and not self.sites.message.any():
             self._guess(start, timeline.previous < 0)
         self.warm, self._sweeps = bool(self.sites.message.any()), 0
@@ -132,7 +137,7 @@ class Inference:
             )
             self._joint.filters.smooth(self._messages)
             if self.newcomers and not last:
-                self.newcomers.listen(self.chains, self._messages)
+                self.newcomers.listen(self._debuts)
 
     def sweep(self, pace: Pace) -> Sweep:
         """Every slice forward and backward; then the joint means if asked for."""
@@ -241,7 +246,8 @@ class Inference:
         away = np.zeros_like(x)
         self.run_games(lambda begin, end: self._add_couplings(begin, end, x, away))
         if self.newcomers:
-            self.newcomers.add_shared(self.chains.variance, x, away)
+            total = self._debuts.summed(x[self._debuts.first])
+            self._debuts.add_shared(self.newcomers.shared(total), x, away)
         return self._joint.of_chains(-away)
 
     def chain_variances(self) -> tuple[Vector, Vector]:

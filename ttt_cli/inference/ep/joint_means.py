@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.arrays import Array
-from ttt_cli.inference.ep.levels import Levels
+from ttt_cli.inference.ep.levels import Levels, YearLevels
 from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
 from ttt_cli.kernels.ep.structures import Descent
@@ -70,14 +70,17 @@ class JointSolver:
     """A x = b for the chains of `filters`. `diagonal` is to be filled before they are factored, `residual` with b
     before each solution.
 
-    `widest`: the largest sd of a variable before a game is seen, points. `levels`: what A has beyond chains and games.
+    `widest`: the largest sd of a variable before a game is seen, points. `shared`: what A has beyond chains and games,
+    with the sums that it needs.
     """
 
-    def __init__(self, filters: TwoFilter, slices: Slices, levels: Levels | None = None) -> None:
+    def __init__(
+        self, filters: TwoFilter, slices: Slices, shared: tuple[Levels, YearLevels] | None = None
+    ) -> None:
         from ttt_cli.kernels.ep import joint_means as joint
 
         self._kernels = joint
-        self.filters, self._slices, self._levels = filters, slices, levels
+        self.filters, self._slices, self._shared = filters, slices, shared
         variables, periods = len(filters.chains.previous), slices.parts[-1].period_end
         work, self._chain, self._variance = (
             np.zeros((7, variables)),
@@ -114,7 +117,7 @@ class JointSolver:
         """No eigenvalue of M^-1 A is below this: A >= T, and diag(L) <= k T, k the largest row sum of T^-1 diag(L)."""
         self.correction.fill(0.0)
         chains = self._chain, self.diagonal, self._variance, self.correction
-        spread = self._levels.spread if self._levels else 1.0
+        spread = self._shared[0].spread if self._shared else 1.0
         return 1.0 / (spread * (1.0 + float(self._kernels.largest_sum(*chains))))
 
     def factor(self) -> None:
@@ -150,8 +153,10 @@ class JointSolver:
             return add_couplings(parts[number].game, parts[number].game_end, self._z, self._az)
 
         apart = math.fsum(self._slices.run(add))
-        if self._levels:
-            more, further = self._levels.precondition(self.residual, self._z, self._az)
+        if self._shared:
+            levels, of_years = self._shared
+            by, more, further = levels.correction(*of_years.sums(self.residual, self._z, self._az))
+            of_years.correct(by, self._z, self._az)
             rz, apart = rz + more, apart + further
         return rz, apart
 

@@ -21,9 +21,11 @@ from ttt_cli.timeline import build_timeline
 
 CAREER = {"growth": 310.0, "early": 2.8, "decline": 11.0}
 MOVING = [
+    {**CAREER, "prior_mean_drift": 40.0},
     {"draw_margin_drift": 0.3},
     {"draw_margin_strength": -0.4},
     {"draw_margin_drift": 0.2, "draw_margin_strength": 0.3, **CAREER},
+    {"draw_margin_drift": 0.2, "draw_margin_strength": 0.3, **CAREER, "prior_mean_drift": 40.0},
 ]
 seeds = st.integers(0, 2**32 - 1)
 
@@ -49,6 +51,11 @@ def agree(timeline, params, cuts, solver=EXACT, **how):
         curve = apart.draws(params.prior_mean)
         for column in ("margin", "sd", "level"):
             assert getattr(curve, column) == pytest.approx(getattr(whole.draws, column), abs=1e-6)
+    if whole.newcomers:
+        newcomers = apart.newcomer_curve()
+        assert newcomers.year.tolist() == whole.newcomers.year.tolist()
+        for column in ("mean", "sd"):
+            assert getattr(newcomers, column) == pytest.approx(getattr(whole.newcomers, column), abs=1e-7)
     return whole, apart
 
 
@@ -83,7 +90,7 @@ def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
     dates = np.sort(rng.integers(first, end, len(pairs))).astype(np.int32)
     timeline = build_timeline(replace(games, date=dates), "month")
     months = len(timeline.periods)
-    whole, _ = agree(timeline, model.Params(beta=300, **MOVING[2]), [0, 5, 17, 20, months])
+    whole, _ = agree(timeline, model.Params(beta=300, **MOVING[-1]), [0, 5, 17, 20, months])
     assert len(whole.draws.year) == 4
 
 
@@ -111,9 +118,10 @@ def test_plain_sweeps_come_to_the_same():
     )
 
 
+@pytest.mark.parametrize("others", [{}, MOVING[0]])
 @pytest.mark.parametrize("cuts", [[0, 14], [0, 7, 14], range(15)])
-def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts):
-    """Borders are coupled exactly: conjugate gradients do not see them."""
+def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts, others):
+    """Borders are coupled exactly, and levels solved for: conjugate gradients do not see them."""
     taken = []
     precondition = JointSolver._precondition
 
@@ -122,7 +130,7 @@ def test_joint_means_take_the_steps_of_the_whole(monkeypatch, cuts):
         return precondition(self, *arguments)
 
     monkeypatch.setattr(JointSolver, "_precondition", counted)
-    timeline, params = history(7, players=30, games=300), ttt.Params(beta=300)
+    timeline, params = history(7, players=30, games=300), ttt.Params(beta=300, **others)
     whole = ttt.fit(timeline, params, EXACT)
     apart = sliced(timeline, params, list(cuts))
     status, _ = iterate(apart.sweep, EXACT, None)

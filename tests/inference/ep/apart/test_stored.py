@@ -20,6 +20,8 @@ from ttt_cli.systems import ttt, ttt_d
 
 TAKEN = 1_000_000  # bytes that the process takes, as these tests have it
 
+NEWCOMERS = {"growth": 300.0, "prior_mean_drift": 30.0}
+
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
@@ -28,9 +30,11 @@ def small(monkeypatch):
     monkeypatch.setattr(stored, "SEGMENT", 1)  # of few games there are many
 
 
-@pytest.mark.parametrize(("model", "threads"), [(ttt, 1), (ttt, 2), (ttt_d, 2)])
-def test_slices_in_files_come_to_what_the_whole_comes_to(tmp_path, model, threads):
-    timeline, params = history(5), model.Params(beta=300)
+@pytest.mark.parametrize(
+    ("model", "threads", "others"), [(ttt, 1, {}), (ttt, 2, NEWCOMERS), (ttt_d, 2, {}), (ttt_d, 1, NEWCOMERS)]
+)
+def test_slices_in_files_come_to_what_the_whole_comes_to(tmp_path, model, threads, others):
+    timeline, params = history(5), model.Params(beta=300, **others)
     place = Storage(tmp_path, TAKEN + 10_000, threads)
     assert not place.holds(timeline)
     assert len(place.cuts(timeline)) > 3
@@ -48,6 +52,14 @@ def test_more_memory_makes_fewer_slices(tmp_path):
     few, many = (Storage(tmp_path, TAKEN + memory, 1).cuts(timeline) for memory in (20_000, 5_000))
     assert len(few) < len(many)
     assert Storage(tmp_path, 100 * TAKEN, 1).holds(timeline)
+
+
+def test_levels_of_years_where_the_mean_of_newcomers_moves_count(tmp_path):
+    timeline = history(5)
+    plain, moves = (
+        Storage(tmp_path, TAKEN + 20_000, 1, newcomers=moves)._whole(timeline) for moves in (False, True)
+    )
+    assert moves - plain == 40 * timeline.n_nodes
 
 
 def test_what_is_held_of_crossing_players_counts(tmp_path, monkeypatch):

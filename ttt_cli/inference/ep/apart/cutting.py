@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Mask, Places
 from ttt_cli.inference.ep.apart.borders import Borders
+from ttt_cli.inference.ep.levels import Elsewhere
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.year_margins import calendar
@@ -34,6 +35,14 @@ class Play:
     strength: float = 0.0
 
 
+class Moving(NamedTuple):
+    """What a slice needs where newcomers' mean moves: the sd of their skills around it, and steps to other slices."""
+
+    sd: float
+    past: Elsewhere
+    future: Elsewhere
+
+
 @dataclass(frozen=True)
 class Piece:
     """A slice of time with its own numbers of nodes, 1 to n, and variables: node 0 and all nodes of every quantity.
@@ -53,6 +62,7 @@ class Piece:
     | first, last | (segments,) | | variables of each segment whose neighbours are elsewhere |
     | past, future | (segments,) | | whether there are such neighbours |
     | guess | (variables, 2) | | what is believed to begin with, as messages; None: nothing |
+    | newcomers | | | None where their mean is the same in all years |
     """
 
     number: int
@@ -72,6 +82,7 @@ class Piece:
     past: Mask
     future: Mask
     guess: Array | None = None
+    newcomers: Moving | None = None
 
 
 class Cutter:
@@ -91,6 +102,7 @@ class Cutter:
         guess: Array | None = None,
     ) -> None:
         self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
+        self._newcomers = priors[0].newcomers
         room, shape = timeline.room, (len(priors), timeline.n_nodes)
         self._mean, self._variance, self._widest = (
             room.empty(f"step-{name}", shape, np.float64) for name in ("mean", "variance", "widest")
@@ -163,7 +175,13 @@ class Cutter:
             found = np.flatnonzero(crosses)
             return found[np.argsort(segment[found])][:segments].astype(np.int32)
 
+        def elsewhere(ends: Ids, others: Ids, later: Ids) -> Elsewhere:
+            """Steps of skills between ends of segments and other nodes; of both the later is given, too."""
+            period = np.searchsorted(timeline.node_start, others, side="right") - 1
+            return Elsewhere(ends + np.int32(1), self._year[period], self._variance[0, later])
+
         starts, stops = ends((previous < 0) | head), ends((following < 0) | tail)
+        past, future = starts[head[starts]], stops[tail[stops]]
         inner = np.arange(quantities)[:, np.newaxis] * (len(players) - segments) + quantities * segments
         chain = np.where(
             segment < segments,
@@ -192,6 +210,12 @@ class Cutter:
             np.tile(tail[stops], quantities),
             None if self._guess is None else _flat(self._guess[:, nodes]),
         )
+        if self._newcomers:
+            steps = (
+                elsewhere(past, previous[past], past + np.int32(first)),
+                elsewhere(future, following[future], following[future]),
+            )
+            piece = replace(piece, newcomers=Moving(self._newcomers.sd, *steps))
         timeline.room.let_go()
         return piece, players[order][:segments].astype(np.int32)
 

@@ -18,7 +18,6 @@ from ttt_cli.inference.ep.apart.inference import Holder, SlicedInference
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
 from ttt_cli.inference.moving_margins import MovingMargins
-from ttt_cli.inference.params import Params
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 from ttt_cli.processes import Engine
@@ -46,13 +45,8 @@ class Place(Protocol):
         """The slices made of these pieces, inside the block; their sites are kept in a folder."""
 
 
-def refuse_unfit(params: Params, solver: SolverConfig) -> None:
-    """Raises ConfigError for what needs the whole timeline at once."""
-    if getattr(params, "prior_mean_drift", 0.0):
-        raise ConfigError(
-            "a mean of newcomers that moves (prior_mean_drift) is not fitted over a cluster yet",
-            hint="model.prior_mean_drift=0; without a cluster and --memory it is",
-        )
+def refuse_joint(solver: SolverConfig) -> None:
+    """Raises ConfigError for a posterior that needs the whole timeline at once."""
     if solver.posterior == "joint":
         raise ConfigError(
             "the joint posterior is not fitted over a cluster yet",
@@ -104,7 +98,8 @@ class FitsApart:
             self._holder = self._cut(play)
         timeline, priors, pieces = self._timeline, self._priors, self._pieces
         moving = moving_margins(timeline, play, start)
-        inference = SlicedInference(self._holder, pieces.borders, pieces.widest, moving, play)
+        newcomers = priors["skill"].newcomers
+        inference = SlicedInference(self._holder, pieces.borders, pieces.widest, moving, play, newcomers)
         crossed, on_sweep = inference.traffic, self._given.get("on_sweep")
         status, trace = iterate(
             inference.sweep, solver, on_sweep, self._least_rate,
@@ -127,7 +122,10 @@ class FitsApart:
             for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
         }
         state, notes = inference.moving.state, (*inference.moving.notes, note)
-        return Found("factorised", chains, *evidence, status, trace, state, notes, draws=draws)
+        return Found(
+            "factorised", chains, *evidence, status, trace, state, notes, draws=draws,
+            newcomers=inference.newcomer_curve(),
+        )  # fmt: skip
 
     def _cut(self, play: Play) -> Holder:
         timeline, place, start = self._timeline, self._place, self._given.get("start")

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array
+from ttt_cli.arrays import Array, Ids
 from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
 from ttt_cli.inference.ep.apart.cutting import Piece, Play
 from ttt_cli.inference.ep.apart.margins import SlicePosterior
 from ttt_cli.inference.ep.inference import REPEATS
+from ttt_cli.inference.ep.levels import Correction, YearLevels
 from ttt_cli.inference.ep.merged import points_given
+from ttt_cli.inference.newcomers import Debuts
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.year_margins import YearMargins, in_memory, newcomers_of
 from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Rule, Sites, Way
@@ -92,6 +94,7 @@ class HeldSlice:
         )
         begin, end = self._ranges[-1]
         first, year = newcomers_of(piece.previous[begin:end], piece.node_start, piece.year)
+        self._debuts, self._levels = self._newcomers(piece, first, year, room)
         self._margins = YearMargins(
             self._games, margin, play.margin, play.strength, piece.year, piece.years,
             (begin + first, year) if own else None, room,
@@ -110,10 +113,33 @@ class HeldSlice:
             self._messages.marginal[:] = piece.guess
             self._guess()
 
+    def _newcomers(
+        self, piece: Piece, first: Ids, year: Ids, room: Room
+    ) -> tuple[Debuts | None, YearLevels | None]:
+        """What is done for newcomers if their mean moves; `first` are those of a quantity."""
+        if not piece.newcomers:
+            return None, None
+        sd, *elsewhere = piece.newcomers
+        begin, end = self._ranges[0]
+        debuts = Debuts(first + np.int32(begin), year, piece.years, sd, self._chains, self._messages)
+        place = np.repeat(piece.year, np.diff(piece.node_start))
+        return debuts, YearLevels(
+            slice(begin, end), place, piece.years, self._chains, debuts, elsewhere, room
+        )
+
     def margins(self, name: str, *arguments: Any) -> Any:
         """What `YearMargins` of the games do."""
         known = {"apply": (self._chains,), **dict.fromkeys(("strengths", "widen", "scores"), (self._follow,))}
         return getattr(self._margins, name)(*known.get(name, ()), *arguments)
+
+    def debuts(self, name: str, *arguments: Any) -> Any:
+        """What `Debuts` of newcomers do."""
+        return getattr(self._debuts, name)(*arguments)
+
+    def levels(self) -> tuple[Array, Array | None]:
+        """What is known of the levels of years (`YearLevels`)."""
+        assert self._levels
+        return self._levels.known()
 
     def _guess(self) -> None:
         """Give every game the sites that it would have if its players were as is believed (`Inference`)."""
@@ -231,11 +257,19 @@ class HeldSlice:
         self._residual = residual
         self._correction[:] = 0.0
 
-    def descend(self, beta: float, alpha: float) -> Array:
-        """Go `alpha` along the next direction and solve for the chains as if nothing arrived; returns what leaves."""
+    def descend(self, beta: float, alpha: float, by: Correction | None) -> Array:
+        """Go `alpha` along the next direction and solve for the chains as if nothing arrived; returns what leaves.
+
+        `by` is what the last solution lacks of newcomers' mean.
+        """
+        self._correct(by)
         self._by_chains(beta, alpha)
         first, last, z = self._first, self._last, self._z
         return np.stack([z[first] / self._from_first[first], z[last] / self._from_last[last]], axis=1)
+
+    def _correct(self, by: Correction | None) -> None:
+        if by and self._levels:
+            self._levels.correct(by, self._z, self._az)
 
     def _by_chains(self, beta: float, alpha: float) -> None:
         descent = Descent(self._p, self._ap, self._correction, self._residual)
@@ -244,8 +278,11 @@ class HeldSlice:
         for way in self._substitution:
             self._joint.substitute(way, self._gain_away, self._scale, self._z, self._az)
 
-    def ascend(self, arrived: Array) -> tuple[float, float]:
-        """z = M^-1 r with what arrived, and A z; returns r^T z and z^T (A - M) z."""
+    def ascend(self, arrived: Array) -> tuple[Any, ...]:
+        """z = M^-1 r with what arrived, and A z; returns r^T z and z^T (A - M) z.
+
+        Where newcomers' mean moves it returns the sums of `YearLevels`, too.
+        """
         rz = self._borders.answer(
             0, len(self._segment), self._segment, self._from_first, self._from_last,
             np.ascontiguousarray(arrived), self._z, self._az,
@@ -255,10 +292,12 @@ class HeldSlice:
             0, self._part.game_end, games.first, games.second, games.weight, self.sites.link, self._coupling,
             self._z, self._az,
         )  # fmt: skip
-        return float(rz), float(apart)
+        sums = self._levels.sums(self._residual, self._z, self._az) if self._levels else ()
+        return float(rz), float(apart), *sums
 
-    def finish(self, beta: float, alpha: float, move: bool) -> tuple[float, Array]:
+    def finish(self, beta: float, alpha: float, by: Correction | None, move: bool) -> tuple[float, Array]:
         """The last step to the joint means; `move` there. Returns the largest correction, and as `begin` if moved."""
+        self._correct(by)
         correction = self._correction
         self._joint.finish(0, len(correction), beta, alpha, self._z, self._p, correction)
         if not np.isfinite(alpha):  # clear what a further solution multiplies by zero

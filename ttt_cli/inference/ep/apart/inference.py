@@ -15,14 +15,16 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
-from ttt_cli.fitted import DrawCurve
+from ttt_cli.fitted import DrawCurve, NewcomerCurve
 from ttt_cli.inference.ep.apart.borders import Borders, Coupling
 from ttt_cli.inference.ep.apart.cutting import Play
-from ttt_cli.inference.ep.apart.margins import SlicedMargins
+from ttt_cli.inference.ep.apart.margins import SlicedDebuts, SlicedMargins
 from ttt_cli.inference.ep.inference import EARLY, ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
+from ttt_cli.inference.ep.levels import Correction, Levels
 from ttt_cli.inference.ep.slices import DECAY, SMALL
 from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.newcomers import Newcomers
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.room import Shared
 
@@ -54,6 +56,7 @@ class SlicedInference:
     """Sweeps over slices; what they hold stays there. `widest` as in `JointSolver`.
 
     `moving` makes `MovingMargins` of what has the games; of `play`, slices may not know White's advantage yet.
+    `newcomers` are those of the whole timeline where their mean moves.
     `traffic` is how many bytes of arrays have crossed, `steps` how many steps conjugate gradients have gone.
     """
 
@@ -66,13 +69,19 @@ class SlicedInference:
         widest: float,
         moving: Callable[..., MovingMargins],
         play: Play,
+        newcomers: Newcomers | None = None,
     ) -> None:
         self._holder, self._borders, self._widest, self._play = holder, borders, widest, play
         self._last = self._decay = 0.0
         self.traffic = self.steps = self._sweeps = 0
         self.moving = moving(held=SlicedMargins(partial(self._all, "margins")))
+        self._newcomers, self._debuts = newcomers, SlicedDebuts(partial(self._all, "debuts"))
         self._survive(partial(self.moving.begin, None, play.noise))
         self.warm = self._survive(self._begun)
+        self._levels = None
+        if newcomers:
+            known = zip(*self._survive(partial(self._all, "levels")), strict=True)
+            self._levels = Levels(newcomers, [*known])
 
     def _begun(self) -> bool:
         """Smooth the sites as they are, with the margins as they are; whether there were any."""
@@ -113,6 +122,11 @@ class SlicedInference:
         return list(zip(*found, strict=True)) if isinstance(found[0], tuple) else found
 
     def _smoothed(self, maps: Sequence[Array]) -> Array:
+        """What arrives at segments that make this of messages, once newcomers know what others say of their mean."""
+        if self._newcomers:
+            self._each("smooth", self._borders.smoothed(np.concatenate(maps)))
+            self._newcomers.listen(self._debuts)
+            maps = self._all("gathered")
         return self._borders.smoothed(np.concatenate(maps))
 
     def sweep(self, pace: Pace) -> Sweep:
@@ -150,7 +164,8 @@ class SlicedInference:
     def _least(self, most: Sequence[float], sums: Sequence[Array]) -> float:
         """No eigenvalue of M^-1 A is below this (`JointSolver`)."""
         crossing = self._borders.sums(np.concatenate(sums))
-        return 1.0 / (1.0 + max(*most, float(crossing.max(initial=0.0))))
+        spread = self._levels.spread if self._levels else 1.0
+        return 1.0 / (spread * (1.0 + max(*most, float(crossing.max(initial=0.0)))))
 
     def _joint_means(
         self, coupling: Coupling, least: float, move: bool
@@ -160,25 +175,35 @@ class SlicedInference:
         Returns a bound on the distance left, points, and what sites make of messages if moved.
         """
         self._each("factor", coupling.precision)
+        by: Correction | None = None
 
         def precondition(beta: float, alpha: float) -> tuple[float, float]:
+            nonlocal by
             self.steps += 1
-            said = np.concatenate(self._all("descend", beta, alpha))
-            rz, apart = self._each("ascend", coupling.arrived(said))
-            return math.fsum(rz), math.fsum(apart)
+            said = np.concatenate(self._all("descend", beta, alpha, by))
+            rz, apart, *sums = self._each("ascend", coupling.arrived(said))
+            more = further = 0.0
+            if self._levels:
+                by, more, further = self._levels.correction(np.sum(sums[0], axis=0), math.fsum(sums[1]))
+            return math.fsum(rz) + more, math.fsum(apart) + further
 
         unsolved, beta, alpha = conjugate_gradients(precondition, least, self._widest, TOL, RELATIVE)
-        corrections, maps = self._all("finish", beta, alpha, move)
+        corrections, maps = self._all("finish", beta, alpha, by, move)
         return (unsolved, maps) if move else (unsolved + max(corrections), None)
 
     def log_evidence(self) -> tuple[float, float]:
         """log Z of the sites as they are, and the log probability of all games, each without its own site."""
         total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence")))
-        return total + self._survive(partial(self.moving.log_evidence, self)), predicted
+        total += self._survive(partial(self.moving.log_evidence, self))
+        return total + (self._newcomers.log_evidence if self._newcomers else 0.0), predicted
 
     def draws(self, origin: float) -> DrawCurve | None:
         """What is believed of draw margins that move; `origin` is that of skills."""
         return self._survive(partial(self.moving.curve, self, origin))
+
+    def newcomer_curve(self) -> NewcomerCurve | None:
+        """What is believed of newcomers' mean, if it moves."""
+        return self._newcomers.curve(self._newcomers.beliefs) if self._newcomers else None
 
     def beliefs(self) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""

@@ -1,5 +1,9 @@
-"""Draw margins that move, of games that lie in slices: sums by year cross between slices and whoever asks them."""
+"""What moves with the years, draw margins and newcomers' mean, of games and players that lie in slices.
 
+Sums by year cross between slices and whoever asks them.
+"""
+
+import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -85,3 +89,18 @@ class SlicedMargins:
 
     def move(self) -> float:  # noqa: D102
         return float(max(self._ask("move")))
+
+
+class SlicedDebuts:
+    """`Debuts` of all slices, likewise."""
+
+    def __init__(self, ask: Callable[..., list[Any]]) -> None:
+        self._ask = ask
+
+    def reported(self) -> Array:
+        """See `Debuts`, as of the other."""
+        found: Array = np.sum(self._ask("reported"), axis=0)
+        return found
+
+    def receive(self, mean: Array, variance: Array) -> float:  # noqa: D102
+        return math.fsum(self._ask("receive", mean, variance))

@@ -15,14 +15,17 @@ from ttt_cli.timeline import Timeline
 
 @contextmanager
 def fit_place(
-    solver: SolverConfig, timeline: Timeline, name: str, *, quantities: int
+    solver: SolverConfig, timeline: Timeline, name: str, *, quantities: int, newcomers: bool = False
 ) -> Iterator[Place | None]:
     """Where the slices of a fit are to be, as the solver is configured; None: in this process, as a whole.
 
-    `quantities` is how many a node has of the system of that name. Raises ConfigError where it has no slices, with 0.
+    `quantities` is how many a node has of the system of that name, `newcomers` whether their mean moves. Raises
+    ConfigError where it has no slices, with no quantities.
     """
     where, scratch = cluster_asked(solver.cluster), None if solver.scratch is None else Path(solver.scratch)
-    storage = Storage(scratch, size_of(solver.memory), solver.threads, quantities) if solver.memory else None
+    storage = None
+    if solver.memory:
+        storage = Storage(scratch, size_of(solver.memory), solver.threads, quantities, newcomers)
     if where is None and (storage is None or storage.holds(timeline)):
         yield None
     elif not quantities:

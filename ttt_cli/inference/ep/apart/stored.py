@@ -26,6 +26,7 @@ from ttt_cli.timeline import Timeline
 
 VARIABLE: Final = 225  # bytes of a slice for each of its variables
 GAME: Final = 35, 55  # and for each of its games, at most: of itself, and for each quantity
+LEVELS: Final = 40  # and for each of its nodes where newcomers' mean moves
 SEGMENT: Final = 300  # bytes that are held of the nodes of a player in a slice who also plays in others
 FULL: Final = 0.8  # of what is free: the least slice may be larger than the others
 PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -57,15 +58,23 @@ class Storage:
     """Files in a folder of this machine, as the place of a fit; None: where temporary files are.
 
     `memory` is how many bytes this process may take, `threads` how many slices are worked on at a time, `quantities`
-    how many a node has.
+    how many a node has, `newcomers` whether their mean moves.
     """
 
     name = "in files"
     workers: Engine | None = None
 
-    def __init__(self, scratch: Path | None, memory: int, threads: int | None, quantities: int = 1) -> None:
+    def __init__(
+        self,
+        scratch: Path | None,
+        memory: int,
+        threads: int | None,
+        quantities: int = 1,
+        newcomers: bool = False,
+    ) -> None:
         self.scratch, self._memory, self._threads = scratch, memory, threads or available_cores()
         self._quantities, self._folder = quantities, ExitStack()
+        self._node = VARIABLE * quantities + LEVELS * newcomers
 
     def finds(self, room: Room) -> bool:  # noqa: ARG002
         """It is this process."""
@@ -97,7 +106,7 @@ class Storage:
     def _whole(self, timeline: Timeline) -> int:
         """About how many bytes a fit takes beside the timeline."""
         each = GAME[0] + GAME[1] * self._quantities
-        return VARIABLE * self._quantities * timeline.n_nodes + each * timeline.n_games
+        return self._node * timeline.n_nodes + each * timeline.n_games
 
     @contextmanager
     def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Stored]:
