@@ -1,7 +1,7 @@
 """What can go wrong, each with a message, a hint and an exit code (design: the command-line contract)."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class TttError(Exception):
@@ -61,3 +61,9 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     """The known word closest in spelling to `word`, to be suggested and never taken."""
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
+
+
+def suggested(word: str, known: Collection[str], otherwise: str, shown: str = "{!r}") -> str:
+    """A hint for a word that is not known: which one might be meant, else something `otherwise`."""
+    near = nearest(word, known)
+    return f"did you mean {shown.format(near)}?" if near else otherwise

@@ -26,7 +26,7 @@ from ttt_cli.cli.terminal.streams import (
     prepare_streams,
     unwinding,
 )
-from ttt_cli.errors import ConfigError, LookupFailed, OutputError, TttError, nearest
+from ttt_cli.errors import ConfigError, LookupFailed, OutputError, TttError, suggested
 from ttt_cli.progress import listening
 
 COMMANDS: Final = {
@@ -79,8 +79,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first argument names. Raises ConfigError, with the nearest known name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = nearest(args[0], COMMANDS)
-            hint = f"did you mean `ttt {near}`?" if near else f"commands are {', '.join(COMMANDS)}"
+            hint = suggested(args[0], COMMANDS, f"commands are {', '.join(COMMANDS)}", "`ttt {}`")
             raise ConfigError(f"no command {args[0]!r}", hint=hint)
         return super().resolve_command(ctx, args)
 

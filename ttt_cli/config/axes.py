@@ -1,11 +1,11 @@
 """Axes of a parameter grid from their short form on the command line."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.errors import ConfigError, suggested
 
 MAX_COUNT: Final = 10_000
 PAPER_AXES: Final[dict[str, tuple[float, ...]]] = {  # in units of prior_sd
@@ -45,11 +45,10 @@ def parse_axes(
     return tuple(axes.values())
 
 
-def _unknown(spec: str, word: str, params: Iterable[str]) -> ConfigError:
+def _unknown(spec: str, word: str, params: Collection[str]) -> ConfigError:
     if not word:
         return _error(spec, "an axis is missing", "for instance --grid beta,tau")
-    near = nearest(word, params)
-    hint = f"did you mean {near}?" if near else f"parameters are {', '.join(params)}"
+    hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
     return _error(spec, f"unknown parameter {word}", hint)
 
 

@@ -13,15 +13,7 @@ from ttt_cli.reading.values.dates import PLAIN, DateForm, GameDate, parse_date
 from ttt_cli.reading.values.match_scores import NO_TALLY, Tally
 
 FURTHER: Final = (
-    "event",
-    "site",
-    "round",
-    "variant",
-    "time_control",
-    "status",
-    "odds",
-    "white_id",
-    "black_id",
+    *("event", "site", "round", "variant", "time_control", "status", "odds", "white_id", "black_id"),
 )
 
 

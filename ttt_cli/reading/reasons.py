@@ -34,28 +34,9 @@ FEW_GAMES: Final = "too few games"
 OTHER_GROUP: Final = "outside the largest group"
 DROP_REASONS: Final = (
     *(BAD_ROW, AMBIGUOUS_TAGS, TOO_LONG, NO_PLAYER, UNNAMED_PLAYER, SAME_PLAYER, NO_DATE, BAD_DATE),
-    *(
-        NO_RESULT,
-        FORFEIT,
-        UNKNOWN_RESULT,
-        BAD_SCORE,
-        BAD_WEIGHT,
-        UNKNOWN_ODDS,
-        BAD_NEUTRAL,
-        STATUS,
-        TEAM,
-        ENGINE,
-    ),
-    *(
-        OTHER_YEARS,
-        OTHER_PLAYERS,
-        OTHER_EVENT,
-        EXCLUDED_EVENT,
-        *EVENT_SETS,
-        DUPLICATE,
-        FEW_GAMES,
-        OTHER_GROUP,
-    ),
+    *(NO_RESULT, FORFEIT, UNKNOWN_RESULT, BAD_SCORE, BAD_WEIGHT, UNKNOWN_ODDS, BAD_NEUTRAL),
+    *(STATUS, TEAM, ENGINE, OTHER_YEARS, OTHER_PLAYERS, OTHER_EVENT, EXCLUDED_EVENT, *EVENT_SETS),
+    *(DUPLICATE, FEW_GAMES, OTHER_GROUP),
 )
 REJECT_CODE: Final = {reason: code for code, reason in enumerate(DROP_REASONS, 1)}  # 0: used
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import Final
 
-from ttt_cli.errors import ConfigError, DataError, nearest
+from ttt_cli.errors import ConfigError, DataError, suggested
 from ttt_cli.progress import SILENT
 from ttt_cli.reading.decode import decode
 from ttt_cli.reading.streams import DamagedInputError, Input
@@ -87,8 +87,8 @@ def _transcode(blocks: Iterator[bytes], encoding: str, name: str) -> Iterator[by
             raise ConfigError(f"data.encoding: {encoding!r} is no encoding of text", hint=hint)
         decoder = known.incrementaldecoder()
     except (LookupError, ValueError) as error:
-        near = nearest(encoding, ("utf-8", "utf-16", "latin-1", "cp1252", "cp1251", "cp437", "koi8-r"))
-        hint = f"did you mean {near!r}?" if near else "for instance utf-8, cp1252 or utf-16"
+        usual = ("utf-8", "utf-16", "latin-1", "cp1252", "cp1251", "cp437", "koi8-r")
+        hint = suggested(encoding, usual, "for instance utf-8, cp1252 or utf-16")
         raise ConfigError(f"data.encoding: unknown encoding {encoding!r}", hint=hint) from error
     lines = 1
     try:

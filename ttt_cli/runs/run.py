@@ -105,9 +105,7 @@ class Run(AskedRun):
     @property
     def has_joint(self) -> bool:
         """Whether the run holds a joint posterior, so that it is known what skills have in common."""
-        return self.held_tables >= OF_JOINT and bool(
-            self.query(f"SELECT count(*) FROM {DATABASE}.main.steps")[1][0][0]
-        )
+        return self.held_tables >= OF_JOINT and self._has_rows(f"{DATABASE}.main.steps")
 
     @cached_property
     def held_tables(self) -> frozenset[str]:
@@ -150,14 +148,15 @@ class Run(AskedRun):
     @property
     def has_texts(self) -> bool:
         """Whether the run holds what was written of its games: event, site and round."""
-        return self.held_tables >= TEXTS and bool(
-            self.query(f"SELECT count(*) FROM {DATABASE}.main.texts")[1][0][0]
-        )
+        return self.held_tables >= TEXTS and self._has_rows(f"{DATABASE}.main.texts")
 
     @property
     def has_neutral(self) -> bool:
         """Whether any game was on neutral ground."""
-        return bool(self.query("SELECT count(*) FROM neutral_games")[1][0][0])
+        return self._has_rows("neutral_games")
+
+    def _has_rows(self, table: str) -> bool:
+        return bool(self.query(f"SELECT 1 FROM {table} LIMIT 1")[1])
 
     @cached_property
     def joint(self) -> JointSkills:

@@ -73,11 +73,8 @@ def _update(
     """Ratings per node after its games, and the log-evidence."""
     from ttt_cli.kernels.scores.elo import by_game, by_period
 
-    nodes, previous, games = (
-        timeline.n_nodes,
-        timeline.previous.copy(),
-        rows_of(timeline, params.white_advantage),
-    )
+    nodes, previous = timeline.n_nodes, timeline.previous.copy()
+    games = rows_of(timeline, params.white_advantage)
     expectation = structures.Expectation(margin, params.expectation == "normal")
     factors = structures.Factors(
         **steps, new_games=float(params.new_games), top_rating=float(params.top_rating)

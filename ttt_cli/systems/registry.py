@@ -7,7 +7,7 @@ from importlib import import_module
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
-from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.errors import ConfigError, suggested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,9 +109,6 @@ def fit(
 def load(name: str) -> Model:
     """The model of that name. Raises ConfigError, with the nearest known name, when there is none."""
     if name not in MODULES:
-        near = nearest(name, MODULES)
-        raise ConfigError(
-            f"unknown model {name!r}",
-            hint=f"did you mean {near!r}?" if near else f"models are {', '.join(MODULES)}",
-        )
+        hint = suggested(name, MODULES, f"models are {', '.join(MODULES)}")
+        raise ConfigError(f"unknown model {name!r}", hint=hint)
     return cast("Model", import_module(MODULES[name]))

@@ -126,26 +126,15 @@ def _keys(section: str, schema: type[BaseModel]) -> Iterator[tuple[str, str]]:
 
 
 _WHAT: Final[dict[str, Callable[[click.Context, str], Items]]] = {  # by the placeholder in the help
-    "FILE": files,
-    "FILE...": files,
-    "ALIASES": files,
-    "OUTPUT": files,
+    **dict.fromkeys(("FILE", "FILE...", "ALIASES", "OUTPUT", "PLACE", "[PAGE.html|SITE/]"), files),
+    **dict.fromkeys(("NAME...", "[NAME]...", "PATTERN...", "A", "B"), players),
+    **dict.fromkeys(("CONFIG", "CONFIG..."), configs),
+    **dict.fromkeys(("KEYS", "AXES"), parameters),
     "FOLDER": folders,
-    "PLACE": files,
-    "[PAGE.html|SITE/]": files,
     "RUN": runs,
-    "CONFIG": configs,
-    "CONFIG...": configs,
     "KEY=VALUE": keys,
     "SET,...": event_sets,
-    "NAME...": players,
-    "[NAME]...": players,
-    "PATTERN...": players,
-    "A": players,
-    "B": players,
     "PERIOD": periods,
-    "KEYS": parameters,
-    "AXES": parameters,
 }
 
 

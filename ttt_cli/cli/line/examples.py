@@ -1,6 +1,5 @@
 """What commands are used for: the examples that stand in every help text and man page."""
 
-from collections.abc import Iterator
 from typing import Final
 
 Example = tuple[str, str]  # what is typed, what it does
@@ -97,11 +96,5 @@ def of_command(path: str) -> tuple[Example, ...]:
 
 def epilog(path: str) -> str | None:
     """They as the end of a help text, as click takes it; None where there are none."""
-    lines = list(_lines(of_command(path)))
+    lines = [line for typed, does in of_command(path) for line in (f"  {typed}", f"      {does}")]
     return "\n".join(["\b", "Examples:", *lines]) if lines else None
-
-
-def _lines(examples: tuple[Example, ...]) -> Iterator[str]:
-    for typed, does in examples:
-        yield f"  {typed}"
-        yield f"      {does}"

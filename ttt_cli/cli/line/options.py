@@ -20,7 +20,7 @@ from ttt_cli.cli.terminal.console import (
     say,
     voice,
 )
-from ttt_cli.errors import nearest
+from ttt_cli.errors import suggested
 from ttt_cli.reading.reasons import EVENT_SETS
 
 if TYPE_CHECKING:
@@ -307,8 +307,7 @@ def _split_sets(context: click.Context, parameter: click.Parameter, value: tuple
     names = [name.strip() for names in value for name in names.split(",") if name.strip()]
     for name in names:
         if name not in EVENT_SETS:
-            near = nearest(name, EVENT_SETS)
-            hint = f"did you mean {near}?" if near else f"sets are {', '.join(EVENT_SETS)}"
+            hint = suggested(name, EVENT_SETS, f"sets are {', '.join(EVENT_SETS)}", "{}")
             raise click.BadParameter(f"there is no set {name!r}; {hint}")
     return names
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ttt_cli.config.validate import aliases
-from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.errors import ConfigError, suggested
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.switches import SWITCHES, in_use
 from ttt_cli.inference.traits import Range
@@ -158,8 +158,7 @@ def parse_keys(spec: str, resolved: Resolved, *, colours: bool = True) -> tuple[
 def _unknown(spec: str, word: str, tunable: Sequence[str]) -> ConfigError:
     if not word:
         return _refused(spec, "a parameter is missing", "for instance `ttt tune beta,tau`")
-    near = nearest(word, tunable)
-    hint = f"did you mean {near}?" if near else f"parameters are {', '.join(tunable)}"
+    hint = suggested(word, tunable, f"parameters are {', '.join(tunable)}", "{}")
     return _refused(spec, f"{word} is no parameter that can be tuned", hint)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Mask
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import pattern_of, year_range
-from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.errors import ConfigError, suggested
 from ttt_cli.folding import fold, fold_surname
 from ttt_cli.games.handicaps import is_even
 from ttt_cli.games.players.keys import comma_keys, name_key
@@ -188,8 +188,7 @@ def matching_players(players: Sequence[str], texts: Sequence[str]) -> Mask:
     for text in texts:
         found = _find(players, keys, text)
         if not found:
-            near = nearest(text, players)
-            hint = f"did you mean {near!r}?" if near else "names are those that `ttt games` shows"
+            hint = suggested(text, players, "names are those that `ttt games` shows")
             raise ConfigError(f"there is no player {text!r}", where="data.filter.players", hint=hint)
         chosen[found] = True
     return chosen

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from ttt_cli.arrays import Array
-from ttt_cli.errors import ConfigError, nearest
+from ttt_cli.errors import ConfigError, suggested
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.bradley_terry.newton import Posterior
 from ttt_cli.timeline import Timeline
@@ -54,8 +54,7 @@ def anchored_rating(anchor: str, timeline: Timeline, rating: Array) -> tuple[flo
     named, _, points = anchor.rpartition(" = ")
     name, _, period = named.rpartition(" @ ")
     if name not in timeline.players:
-        near = nearest(name, timeline.players)
-        hint = f"did you mean {near!r}?" if near else "names are those of the games, spelled in full"
+        hint = suggested(name, timeline.players, "names are those of the games, spelled in full")
         raise ConfigError(f"anchor: no player {name!r}", hint=hint)
     nodes = np.flatnonzero(timeline.node_player == timeline.players.index(name)).tolist()
     labels = [timeline.label(int(timeline.node_period[node])) for node in nodes]

@@ -21,17 +21,8 @@ if TYPE_CHECKING:
     from ttt_cli.views.beside import Beside
 
 KINDS: Final = (
-    "skills",
-    "difference",
-    "leaders",
-    "games",
-    "evidence",
-    "top",
-    "calibration",
-    "draws",
-    "newcomers",
-    "career",
-)
+    *("skills", "difference", "leaders", "games", "evidence", "top", "calibration", "draws", "newcomers", "career"),
+)  # fmt: skip
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _ALIKE: Final = 0.1  # of the logarithms of what an Elo point is

@@ -1,6 +1,5 @@
 """The records of a reading, one row each, as the program took them."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -46,23 +45,15 @@ class _Listing:
             yield from zip(*self._columns(self._chosen[start : start + _PIECE]), strict=True)
 
     def write_parquet(self, path: Path) -> None:
-        """Write all rows, piece by piece through a database on disk."""
-        import duckdb
+        """Write all rows, piece by piece."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
 
-        types = ", ".join(f"{name} {'BIGINT' if name == 'line' else 'VARCHAR'}" for name in COLUMNS)
-        target = str(path).replace("'", "''")
-        with (
-            tempfile.TemporaryDirectory(prefix="ttt-") as folder,
-            duckdb.connect(f"{folder}/list") as database,
-        ):
-            database.execute(f"CREATE TABLE listing({types})")
+        schema = pa.schema([(name, pa.int64() if name == "line" else pa.string()) for name in COLUMNS])
+        with ParquetWriter(path, schema) as writer:
             for start in range(0, len(self._chosen), 16 * _PIECE):
                 columns = self._columns(self._chosen[start : start + 16 * _PIECE])
-                piece = {name: _array(column) for name, column in zip(COLUMNS, columns, strict=True)}
-                database.register("piece", piece)
-                database.execute("INSERT INTO listing FROM piece")
-                database.unregister("piece")
-            database.execute(f"COPY listing TO '{target}' (FORMAT parquet)")
+                writer.write(pa.table(dict(zip(COLUMNS, columns, strict=True)), schema))
 
     def _columns(self, rows: NDArray[np.int64]) -> list[list[Any]]:
         records = self._records
@@ -111,11 +102,3 @@ def _odd(records: Records) -> dict[int, str]:
             if row >= first:
                 found.setdefault(row, []).append(f"{problem.reason} ({problem.action})")
     return {row: "; ".join(dict.fromkeys(oddities)) for row, oddities in found.items()}
-
-
-def _array(column: list[Any]) -> NDArray[Any]:
-    if column and isinstance(column[0], int):
-        return np.array(column, np.int64)
-    array = np.empty(len(column), object)
-    array[:] = column
-    return array

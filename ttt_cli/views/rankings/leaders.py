@@ -155,29 +155,11 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
         chances = [one.p_best for one in reign if one.p_best is not None]
         average = sum(chances) / len(chances) if chances else None
         span = reign[0].period, reign[-1].period, peak.player, len(reign), average
-        of_peak = (
-            peak.mean,
-            peak.sd,
-            peak.period,
-            min(chances, default=None),
-            peak.dominance,
-            peak.sd_dominance,
-        )
-        rows.append((*span, *of_peak))
-    columns = (
-        "first",
-        "last",
-        "player",
-        f"{run.meta.period}s",
-        "p_best",
-        "mean",
-        "sd",
-        "peak_period",
-        "least_p_best",
-        "dominance",
-        "sd_dominance",
-    )
-    return Rows(columns, rows, _title("The number ones", run, limits, remark), DECIMALS)
+        lead = peak.dominance, peak.sd_dominance
+        rows.append((*span, peak.mean, peak.sd, peak.period, min(chances, default=None), *lead))
+    span_columns = "first", "last", "player", f"{run.meta.period}s", "p_best"
+    columns = "mean", "sd", "peak_period", "least_p_best", "dominance", "sd_dominance"
+    return Rows((*span_columns, *columns), rows, _title("The number ones", run, limits, remark), DECIMALS)
 
 
 def reigns(found: Sequence[Leader]) -> list[list[Leader]]:

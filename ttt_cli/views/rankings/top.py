@@ -12,13 +12,8 @@ from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line
 
 DECIMALS: Final = {
-    "mean": 1,
-    "sd": 1,
-    "p_best": 3,
-    "least_p_best": 3,
-    "lower": 1,
-    "dominance": 1,
-    "sd_dominance": 1,
+    **dict.fromkeys(("mean", "sd", "lower", "dominance", "sd_dominance"), 1),
+    **dict.fromkeys(("p_best", "least_p_best"), 3),
 }
 SEED: Final = 1  # of samples
 _FIRST_CANDIDATES: Final = 200

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ttt_cli.config.schema import DataConfig, Period
-from ttt_cli.errors import ConfigError, DataError, nearest
+from ttt_cli.errors import ConfigError, DataError, suggested
 from ttt_cli.reading.batches import Batch, ResultKind, Table
 from ttt_cli.reading.formats.tabular.headers import (
     FURTHER,
@@ -303,17 +303,14 @@ def _index(first: Sequence[str], written: str, name: str) -> int:
     folded = [cell.casefold() for cell in first]
     if written.casefold() in folded:
         return folded.index(written.casefold())
-    near = nearest(written, first)
-    hint = f"did you mean {near!r}?" if near else f"columns are {', '.join(first)}"
+    hint = suggested(written, first, f"columns are {', '.join(first)}")
     raise ConfigError(f"data.columns: there is no column {written!r}", where=name, hint=hint)
 
 
 def _unknown(
     written: str, known: Sequence[str] | Mapping[str, object], hint: str, where: str = "data.columns"
 ) -> None:
-    near = nearest(written, known)
-    hint = f"did you mean {near!r}?" if near else hint
-    raise ConfigError(f"{where}: unknown column name {written!r}", hint=hint)
+    raise ConfigError(f"{where}: unknown column name {written!r}", hint=suggested(written, known, hint))
 
 
 def _is_plain(sample: Sequence[Sequence[str]]) -> bool:

@@ -106,14 +106,13 @@ def _skills(book: Book, at: int) -> Iterator[tuple[int, float]]:
 
 def _crosstable(book: Book, at: int, games: list[int]) -> list[str]:
     """The cells of each player's row, results in the order of games; nothing where many did not meet."""
-    played, events = book.played, book.events
+    events = book.events
     order = events.player[slice(*events.entry_starts[at : at + 2].tolist())].tolist()
     pairs = len(order) * (len(order) - 1)
     if len(order) > _MOST_ACROSS or len(games) < _COMPLETE * pairs / 2:
         return []
     met: dict[tuple[int, int], list[str]] = {}
-    for game in sorted(games, key=lambda game: _order(book, game)):
-        white, black, outcome = int(played.white[game]), int(played.black[game]), int(played.outcome[game])
+    for _, white, black, outcome in _in_order(book, games):
         met.setdefault((white, black), []).append(_HALVES[outcome])
         met.setdefault((black, white), []).append(_HALVES[2 - outcome])
     if len(met) < _COMPLETE * pairs:
@@ -132,8 +131,7 @@ def _results(found: list[str]) -> str:
 def _game_rows(book: Book, games: list[int]) -> Iterator[tuple[str, str]]:
     """The games of an event by round, then date; the links are in the standings."""
     played, names, texts = book.played, book.far_fields, book.played.texts
-    for game in sorted(games, key=lambda game: _order(book, game)):
-        white, black, outcome = int(played.white[game]), int(played.black[game]), int(played.outcome[game])
+    for game, white, black, outcome in _in_order(book, games):
         expected = played.chance[game, 2] + played.chance[game, 1] / 2.0
         told = (
             field(texts[played.round[game]]),
@@ -146,10 +144,13 @@ def _game_rows(book: Book, games: list[int]) -> Iterator[tuple[str, str]]:
         yield "", "\t".join(told)
 
 
-def _order(book: Book, game: int) -> tuple[tuple[float, ...], int, int]:
-    """Games are sorted by round, date, and as read."""
+def _in_order(book: Book, games: list[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Games by round, date, and as read: each with White, Black and the outcome."""
     played = book.played
-    return _numbers(played.texts[played.round[game]]), int(played.days[game]), game
+    for game in sorted(
+        games, key=lambda game: (_numbers(played.texts[played.round[game]]), played.days[game])
+    ):
+        yield game, int(played.white[game]), int(played.black[game]), int(played.outcome[game])
 
 
 def _numbers(round_: str) -> tuple[float, ...]:

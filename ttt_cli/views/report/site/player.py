@@ -177,19 +177,10 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
     group = np.where(event >= 0, event, -1 - side.year)
     _, first, place = np.unique(group, return_index=True, return_inverse=True)
     last = None
-    columns = (
-        side.games,
-        side.way,
-        side.opponent,
-        side.outcome,
-        side.expected,
-        side.weight,
-        group,
-        side.year,
-    )
+    of_games = side.games, side.way, side.opponent, side.outcome, side.expected, side.weight
     order = np.argsort(first[place], kind="stable")
     for game, way, opponent, outcome, expected, weight, at, year in zip(
-        *(column[order].tolist() for column in columns), strict=True
+        *(column[order].tolist() for column in (*of_games, group, side.year)), strict=True
     ):
         if at != last:
             above = f"{year}\t{book.event_fields[at] if at >= 0 else ''}"
