@@ -74,6 +74,18 @@ def test_fixed_point_and_evidence_equal_the_slow_twin(seed):
         assert found == pytest.approx(slow.skill(player, year), abs=1e-6)
 
 
+@pytest.mark.parametrize("beta", [60, 200])
+def test_a_match_won_to_nil_is_solved_at_once(beta):
+    """Equal games that share a site overshoot where each of them moves all: as told by sites of their own."""
+    rows = [(1900, "a", "b", 2)] * 40 + [(1901, "b", "c", 2), (1901, "a", "c", 2), (1902, "c", "d", 0)]
+    slow = SlowTTT([Game(w, b, y, o - 1) for y, w, b, o in rows], 1200, 400, beta, 60, 150.0).run()
+    timeline, fit = fit_rows(rows, solver=SolverConfig(posterior="factorised"), beta=beta, draw_margin=150)
+    assert fit.status.converged
+    assert fit.status.sweeps < 6
+    for (player, year), found in skills(timeline, fit).items():
+        assert found == pytest.approx(slow.skill(player, year), abs=0.01)
+
+
 def test_three_players_in_three_steps():
     """Golden numbers of trueskillthroughtime 1.1.0: prior 25, 25/3, beta 25/6, gamma 25/300, one step between games."""
     from dataclasses import replace

@@ -94,6 +94,22 @@ def test_fixed_point_and_evidence_equal_the_slow_twin(seed, margin_tau):
         assert found == pytest.approx(slow.found(player, year), abs=1e-6)
 
 
+@pytest.mark.parametrize("beta", [60, 200])
+def test_a_match_won_to_nil_is_solved_at_once(beta):
+    """Equal games that share a site overshoot where each of them moves all: messages of single games do not."""
+    match, rest = (1900, "a", "b", 2), [(1901, "b", "c", 2), (1901, "a", "c", 1)]
+    apart = [(*match, 1.0, 1e-9 * k) for k in range(30)]
+    numbers = {"beta": beta, "draw_margin_mean": 100, "draw_margin_sd": 30, "draw_margin_tau": 10}
+    truth = beliefs(*fit_rows([*apart, *rest], "ttt-d", **numbers))
+    timeline, fit = fit_rows(
+        [match] * 30 + rest, "ttt-d", solver=SolverConfig(posterior="factorised"), **numbers
+    )
+    assert fit.status.converged
+    assert fit.status.sweeps < 8
+    for key, found in beliefs(timeline, fit).items():
+        assert found == pytest.approx(truth[key], abs=0.01)
+
+
 def test_known_equal_margins_give_ttt():
     """With margins certain, both models are the same, draw by draw."""
     rows = random_rows(7, games=30)

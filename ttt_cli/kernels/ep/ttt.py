@@ -22,8 +22,9 @@ from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, S
 from ttt_cli.kernels.normal import LOG_SQRT_2PI, density, mills
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 
-SETTLED = 1e-9  # relative change of a site below which it is left alone
+SETTLED = 1e-13  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
+NONE = -3.0  # no relative change of two precisions
 FAINT = 1e-280  # probabilities below are taken by their logarithms
 NEAR_NONE = 1e-6  # so are those of draws that are what is left of 1
 
@@ -37,12 +38,16 @@ def _moments(mean, advantage, variance, outcome, margin):
 
 
 @flat
-def _play(g, i, j, code, times, noise, margin, advantage, handicap, marginal, message, link):
-    """Update the sites of one game; returns -1 if it cannot be, else by how much they changed (0 for a single game)."""
+def _play(g, i, j, code, times, noise, margin, advantage, handicap, share, marginal, message, link):
+    """Move the sites of one game this share of the way.
+
+    Returns the sum of how far both precisions have to go, each over the larger, with its sign (0 for a single game);
+    `NONE` where there is no such site.
+    """
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
-        return -1.0
+        return NONE
     inverse = 1.0 / (cavity_i * cavity_j)
     var_i = cavity_j * inverse
     var_j = cavity_i * inverse
@@ -52,7 +57,7 @@ def _play(g, i, j, code, times, noise, margin, advantage, handicap, marginal, me
     difference = mean_i - mean_j + handicap_of(code, handicap)
     shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin)
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
-        return -1.0
+        return NONE
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
     left = left_i + left_j - 1.0
@@ -64,22 +69,25 @@ def _play(g, i, j, code, times, noise, margin, advantage, handicap, marginal, me
     weighted_i = (mean_i * shrink + shift) * scale_i
     precision_j = shrink * scale_j
     weighted_j = (mean_j * shrink - shift) * scale_j
-    link[g, 0] = shrink * between
-    link[g, 1] = (shift + (mean_i - mean_j) * shrink) * between
-    change = 0.0
+    link[g, 0] += share * (shrink * between - link[g, 0])
+    link[g, 1] += share * ((shift + (mean_i - mean_j) * shrink) * between - link[g, 1])
+    away = 0.0
     if times > 1.0 and shrink > 0.0:
-        change = (
-            abs(precision_i - message[g, 0]) / precision_i + abs(precision_j - message[g, 2]) / precision_j
-        )
-    marginal[i, 0] += times * (precision_i - message[g, 0])
-    marginal[i, 1] += times * (weighted_i - message[g, 1])
-    marginal[j, 0] += times * (precision_j - message[g, 2])
-    marginal[j, 1] += times * (weighted_j - message[g, 3])
-    message[g, 0] = precision_i
-    message[g, 1] = weighted_i
-    message[g, 2] = precision_j
-    message[g, 3] = weighted_j
-    return change
+        away = (precision_i - message[g, 0]) / max(precision_i, message[g, 0])
+        away += (precision_j - message[g, 2]) / max(precision_j, message[g, 2])
+    step_i = share * (precision_i - message[g, 0])
+    towards_i = share * (weighted_i - message[g, 1])
+    step_j = share * (precision_j - message[g, 2])
+    towards_j = share * (weighted_j - message[g, 3])
+    marginal[i, 0] += times * step_i
+    marginal[i, 1] += times * towards_i
+    marginal[j, 0] += times * step_j
+    marginal[j, 1] += times * towards_j
+    message[g, 0] += step_i
+    message[g, 1] += towards_i
+    message[g, 2] += step_j
+    message[g, 3] += towards_j
+    return away
 
 
 @flat
@@ -87,22 +95,24 @@ def _play_period(begin, end, games, rule, repeats, marginal, message, link):
     """Update the sites of the games of one period in order; returns how many had to be skipped.
 
     Many equal games that share a site can be slow to agree with themselves: they are repeated while that is so,
-    up to `repeats` times.
+    up to `repeats` times, and go half as far where they overshoot.
     """
     skipped = 0
     _, first, second, code, weight = games
     noise, margin, _, advantage, handicap = rule
     for g in span(begin, end):
-        before = 0.0
+        before, share = 0.0, 1.0
         for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
-            change = _play(
-                g, at(first[g]), at(second[g]), code[g], weight[g], noise, margin[g], advantage, handicap,
+            away = _play(
+                g, at(first[g]), at(second[g]), code[g], weight[g], noise, margin[g], advantage, handicap, share,
                 marginal, message, link,
             )  # fmt: skip
-            if change <= SETTLED or change < SLOW * before:
+            if away == NONE or abs(away) <= SETTLED or (share == 1.0 and abs(away) < SLOW * abs(before)):
                 break
-            before = change
-        if change < 0.0:
+            if away * before < 0.0:
+                share *= 0.5
+            before = away
+        if away == NONE:
             skipped += 1
     return skipped
 

@@ -17,8 +17,9 @@ from ttt_cli.kernels.ep.sides import apart, colour_share, game_log_probability, 
 from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
-SETTLED = 1e-9  # relative change of a site below which it is left alone
+SETTLED = 1e-13  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
+NONE = -5.0  # no relative change of four precisions
 
 
 @inner
@@ -43,17 +44,22 @@ def _keep_positive(i, e, origin, marginal, positivity):
 
 
 @inner
-def _replace(g, column, variable, score, information, mean, variance, times, marginal, message):
-    """The new site of one variable whose cavity is N(mean, variance); returns the relative change of its precision."""
+def _replace(g, column, variable, score, information, mean, variance, times, share, marginal, message):
+    """Move the site of one variable, whose cavity is N(mean, variance), this share of the way.
+
+    Returns how far its precision has to go, over the larger, with its sign.
+    """
     left = 1.0 / (1.0 - variance * information)
     precision = information * left
-    weighted = (score + mean * information) * left
-    change = abs(precision - message[g, column])
-    marginal[variable, 0] += times * (precision - message[g, column])
-    marginal[variable, 1] += times * (weighted - message[g, column + 1])
-    message[g, column] = precision
-    message[g, column + 1] = weighted
-    return change / precision if precision > 0.0 else 0.0
+    away = precision - message[g, column]
+    larger = max(precision, message[g, column])
+    step = share * away
+    towards = share * ((score + mean * information) * left - message[g, column + 1])
+    marginal[variable, 0] += times * step
+    marginal[variable, 1] += times * towards
+    message[g, column] += step
+    message[g, column + 1] += towards
+    return away / larger if precision > 0.0 else 0.0
 
 
 @inner
@@ -63,8 +69,8 @@ def _has_one_peak(k11, k12, k22):
 
 
 @flat
-def _play(g, meeting, n, times, noise, advantage, marginal, message, link):
-    """Update the sites of one game; returns by how much the skills' changed, relative, or -1 if they cannot be."""
+def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link):
+    """Move the sites of one game this share of the way; returns the sum of `_replace`, or `NONE` if they cannot be."""
     i, j, outcome, handicap, margin = meeting
     a = n + i
     b = n + j
@@ -73,7 +79,7 @@ def _play(g, meeting, n, times, noise, advantage, marginal, message, link):
     cavity_ei = marginal[a, 0] - message[g, 4]
     cavity_ej = marginal[b, 0] - message[g, 6]
     if not (cavity_si > 0.0 and cavity_sj > 0.0 and cavity_ei > 0.0 and cavity_ej > 0.0):
-        return -1.0
+        return NONE
     var_si = 1.0 / cavity_si
     var_sj = 1.0 / cavity_sj
     var_ei = 1.0 / cavity_ei
@@ -90,7 +96,7 @@ def _play(g, meeting, n, times, noise, advantage, marginal, message, link):
         apart(noise, var_d, var_ei, var_ej),
     )  # fmt: skip
     if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
-        return -1.0
+        return NONE
     # the same as a Gaussian site on (x1, x2): with cavity covariance C, Q = (I - K C)^-1 K, b = (I - K C)^-1 (g + K m)
     c11 = var_d + var_ei
     c22 = var_d + var_ej
@@ -103,17 +109,17 @@ def _play(g, meeting, n, times, noise, advantage, marginal, message, link):
     x2 = mean_ej - difference
     r1 = g1 + k11 * x1 + k12 * x2
     r2 = g2 + k12 * x1 + k22 * x2
-    link[g, 0] = (m22 * k11 - m12 * k12) * inverse
-    link[g, 1] = (m22 * k12 - m12 * k22) * inverse
-    link[g, 2] = (m11 * k22 - m21 * k12) * inverse
-    link[g, 3] = (m22 * r1 - m12 * r2) * inverse
-    link[g, 4] = (m11 * r2 - m21 * r1) * inverse
+    link[g, 0] += share * ((m22 * k11 - m12 * k12) * inverse - link[g, 0])
+    link[g, 1] += share * ((m22 * k12 - m12 * k22) * inverse - link[g, 1])
+    link[g, 2] += share * ((m11 * k22 - m21 * k12) * inverse - link[g, 2])
+    link[g, 3] += share * ((m22 * r1 - m12 * r2) * inverse - link[g, 3])
+    link[g, 4] += share * ((m11 * r2 - m21 * r1) * inverse - link[g, 4])
     information = k11 - 2.0 * k12 + k22
-    change = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, marginal, message)
-    change += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, marginal, message)
-    change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, marginal, message)
-    change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, marginal, message)
-    return change
+    away = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message)
+    away += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)
+    away += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, share, marginal, message)
+    away += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, share, marginal, message)
+    return away
 
 
 @inner
@@ -126,15 +132,18 @@ def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
         meeting = Meeting(
             at(first[g]), at(second[g]), outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
         )
-        change = _play(g, meeting, n, weight[g], noise, advantage, marginal, message, link)
-        if change < 0.0:
+        before, share = 0.0, 1.0
+        for _ in range(repeats + 1):
+            away = _play(g, meeting, n, weight[g], noise, advantage, share, marginal, message, link)
+            if away == NONE or abs(away) <= SETTLED or weight[g] <= 1.0:
+                break
+            if share == 1.0 and abs(away) < SLOW * abs(before):
+                break
+            if away * before < 0.0:
+                share *= 0.5
+            before = away
+        if away == NONE:
             skipped += 1
-        elif weight[g] > 1.0 and change > SETTLED:
-            for _ in range(repeats):
-                before = change
-                change = _play(g, meeting, n, weight[g], noise, advantage, marginal, message, link)
-                if change < SETTLED or change < SLOW * before:
-                    break
     return skipped
 
 
