@@ -240,6 +240,24 @@ def test_many_are_asked_by_a_factor(monkeypatch, model, tau):
         joint.JointSkills(run).within(pairs)
 
 
+def test_few_at_once_are_asked_by_a_factor_in_the_end(monkeypatch):
+    """Unless it is out of reach; samples stay those of their seed."""
+    _, run = run_of(growth=200.0, prior_mean_drift=15.0)
+    skills = [("a", 1852), ("b", 1855), ("d", 1898)]
+    expected = joint.JointSkills(run).covariance(skills)
+    monkeypatch.setattr(joint, "FEW", 5)
+    found, beyond = joint.JointSkills(run), joint.JointSkills(run)
+    drawn = found.samples(skills, 10, 1)
+    for by_factor in (False, True, True):
+        assert found.within([skills[:2], skills[2:]], 1e-3)[0] == pytest.approx(expected[:2, :2], rel=1e-6)
+        assert ("_factor" in vars(found)) == by_factor
+    assert found.within([skills], 1.0)[0] == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    assert (found.samples(skills, 10, 1) == drawn).all()
+    monkeypatch.setattr(factor, "MOST_ENTRIES", 0)
+    for _ in range(3):
+        assert beyond.within([skills])[0] == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
 def test_a_looser_solution_is_off_by_the_square_of_its_residual():
     _, run = run_of()
     skills, found = [("a", 1855), ("b", 1857), ("d", 1895)], joint.JointSkills(run)

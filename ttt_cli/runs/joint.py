@@ -130,10 +130,11 @@ class JointSkills:
             )
         self._run = run
         self._a = self._true(lambda: Precision(run))
+        self._asked = 0  # columns of the inverse, of few at once
 
     def covariance(self, skills: Sequence[Skill]) -> Array:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
-        return self._covariance(self._points(skills), EXACT)
+        return self._covariance(self._points(skills), EXACT, by_factor=len(skills) > FEW)
 
     def variances(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
@@ -157,13 +158,16 @@ class JointSkills:
     def within(self, groups: Sequence[Sequence[Skill]], exact: float = EXACT) -> list[Array]:
         """The covariance matrix of each group of skills, points^2; those of few skills `exact` to its square.
 
-        Many take one factor and the entries of the inverse that are asked for. Raises LookupFailed, RunError, and
-        ConfigError where that factor is out of reach.
+        Many take one factor and the entries of the inverse that are asked for; so do few, by and by. Raises
+        LookupFailed, RunError, and ConfigError where the factor of many is out of reach.
         """
         points = self._points([skill for group in groups for skill in group])
         ends = np.cumsum([0, *map(len, groups)])
         if len(points.node) <= FEW:
-            return [self._covariance(points.of(slice(begin, end)), exact) for begin, end in pairwise(ends)]
+            self._asked += len(points.node)
+            by_factor = self._asked > FEW and self._affordable
+            parts = (points.of(slice(begin, end)) for begin, end in pairwise(ends))
+            return [self._covariance(part, exact, by_factor=by_factor) for part in parts]
         sizes = list(map(len, groups))
         pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
         one, other = np.concatenate(pairs, axis=1) + np.repeat(ends[:-1], np.square(sizes))
@@ -176,7 +180,8 @@ class JointSkills:
         points, rng = self._points(skills), np.random.default_rng(seed)
         if len(skills) > MOST_TOGETHER:
             return self._sampled(points, n, rng)
-        return _drawn(rng, self._covariance(points, EXACT), n) + points.mean
+        covariance = self._covariance(points, EXACT, by_factor=len(skills) > FEW)
+        return _drawn(rng, covariance, n) + points.mean
 
     def samples_of_all(self, n: int, seed: int) -> tuple[list[tuple[str, str]], Array]:
         """Players and periods with games, and samples of their skills, as `samples`."""
@@ -231,16 +236,18 @@ class JointSkills:
     def _own_covariance(self, points: _Points) -> Array:
         return self._own_noise(points.of(np.s_[:, None]), points)
 
-    def _covariance(self, points: _Points, exact: float) -> Array:
-        found = self._inverse(self._weights(points), exact) + self._own_covariance(points)
+    def _covariance(self, points: _Points, exact: float, *, by_factor: bool) -> Array:
+        found = self._inverse(self._weights(points), exact, by_factor=by_factor)
+        found += self._own_covariance(points)
         return 0.5 * (found + found.T)
 
-    def _inverse(self, weights: _Weights, exact: float) -> Array:
+    def _inverse(self, weights: _Weights, exact: float, *, by_factor: bool) -> Array:
         """W' A^-1 W for weights W.
 
         With residuals R of solutions X it is W'X + X'R + R'A^-1 R, of which the last is left out.
         """
-        if (columns := weights.place.shape[1]) > FEW:
+        columns = weights.place.shape[1]
+        if by_factor:
             found = np.empty((columns, columns))
             for begin in range(0, columns, AT_ONCE):
                 part = slice(begin, begin + AT_ONCE)
@@ -254,10 +261,18 @@ class JointSkills:
     @cached_property
     def _solve(self) -> Callable[[Array], Array]:
         """A^-1 b for many columns b, also where a factor is out of reach."""
-        try:
+        if self._affordable:
             return self._factor.solve
+        return lambda b: np.array([self._a.solve(column, EXACT**2)[0] for column in b.T]).T
+
+    @cached_property
+    def _affordable(self) -> bool:
+        """Whether a factor is within reach."""
+        try:
+            _ = self._factor
         except ConfigError:
-            return lambda b: np.array([self._a.solve(column, EXACT**2)[0] for column in b.T]).T
+            return False
+        return True
 
     def _selected(self, one: _Points, other: _Points) -> Array:
         """The covariances of skills with others, pair by pair, from the selected inverse."""
