@@ -26,6 +26,7 @@ from ttt_cli.runs import session, untrusted
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.schema import LABELS
+from ttt_cli.runs.storing import durable
 from ttt_cli.runs.untrusted import RANGES
 
 REPLACED = "CREATE TABLE kept AS FROM {0}; DROP TABLE {0}; "
@@ -296,9 +297,14 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
     here: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
-    for check in (untrusted.check_catalog, untrusted.check_numbers):
+    monkeypatch.setattr(durable, "_CHAINS", {})
+    for module, check in (
+        (session, untrusted.check_catalog),
+        (session, untrusted.check_numbers),
+        (durable, untrusted.check_catalog),
+    ):
         monkeypatch.setattr(
-            session,
+            module,
             check.__name__,
             lambda *args, check=check: (checked.append(check.__name__), check(*args))[1],
         )
@@ -307,13 +313,16 @@ def test_a_file_is_checked_once_in_a_process_and_again_when_it_changed(
         open_run(here / "x.ttt").query("FROM players")
     both = ["check_catalog", "check_numbers"]
     assert checked == both  # the first: of what was written, before it took its place
+    write_small_run(here / "y.ttt", further="draw_margin")
+    assert checked[2:] == ["check_catalog"]  # other tables and views
     evil_run(here, port, "span_without_end")
+    checked.clear()
     with pytest.raises(RunError):
         open_run(here / "x.ttt").query("FROM players")
-    assert checked[2:] == ["check_catalog", *both]
+    assert checked == both
     with pytest.raises(RunError):
         open_run(here / "x.ttt").query("FROM players")
-    assert checked[5:] == ["check_numbers"]
+    assert checked[2:] == ["check_numbers"]
 
 
 @pytest.mark.parametrize("period", LABELS)

@@ -13,7 +13,8 @@ from ttt_cli.fitted import Fit, Status
 from ttt_cli.games.table import Games
 from ttt_cli.histories import Walk
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.runs.run import Run, memory_run
+from ttt_cli.runs import session
+from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.storing.store import write_run
 from ttt_cli.timeline import Timeline, build_timeline
 
@@ -90,7 +91,7 @@ def fit_of(timeline: Timeline, *, converged: bool = True, further: str | None = 
     )
 
 
-_WRITTEN: dict[tuple[Hashable, ...], bytes] = {}
+_WRITTEN: dict[tuple[Hashable, ...], tuple[bytes, tuple[str, ...]]] = {}
 CONFIG = Config(model=ModelConfig(name="ttt", beta=480.0, tau=60, draw_margin="auto"))  # type: ignore[call-arg]
 
 
@@ -110,15 +111,21 @@ def put_small_run(path: Path, records: Sequence[Record] = RECORDS, *, further: s
 
 
 def written(path: Path, write: Callable[[], object], *key: Hashable) -> Path:
-    """A new file, written; one of the same key is a copy of the first of this process, which is quicker.
+    """A new run, written; one of the same key is a copy of the first of this process, as sound as that one.
 
     A file that stands there is written over in truth.
     """
     if key in _WRITTEN and not path.exists():
-        path.write_bytes(_WRITTEN[key])
+        content, chains = _WRITTEN[key]
+        path.write_bytes(content)
+        seen = session.signature(path)
+        session.remember(seen, chains)
+        session._SOUND.add(seen)
     else:
         write()
-        _WRITTEN[key] = path.read_bytes()
+        with open_run(path) as run:
+            assert run.query("FROM meta")[1]  # looks at all numbers
+            _WRITTEN[key] = path.read_bytes(), run._session.chains
     return path
 
 

@@ -166,8 +166,8 @@ class JointSkills:
         if len(points.node) <= FEW:
             self._asked += len(points.node)
             by_factor = self._asked > FEW and self._affordable
-            parts = (points.of(slice(begin, end)) for begin, end in pairwise(ends))
-            return [self._covariance(part, exact, by_factor=by_factor) for part in parts]
+            each = (points.of(slice(begin, end)) for begin, end in pairwise(ends))
+            return [self._covariance(some, exact, by_factor=by_factor) for some in each]
         sizes = list(map(len, groups))
         pairs = [np.indices((size, size)).reshape(2, size * size) for size in sizes]
         one, other = np.concatenate(pairs, axis=1) + np.repeat(ends[:-1], np.square(sizes))

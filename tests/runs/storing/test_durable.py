@@ -51,14 +51,14 @@ def test_what_is_read_again_must_be_what_was_written(tmp_path: Path, monkeypatch
     place = tmp_path / "a.ttt"
     write_small_run(place)
     before = place.read_bytes()
-    real = durable.Session
+    real = durable.attach
 
-    def damaged(path: Path) -> durable.Session:
-        with duckdb.connect(str(path)) as connection:
-            connection.execute("UPDATE game_rows SET outcome = 0 WHERE rowid = 1")
-        return real(path)
+    def damaged(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        with duckdb.connect(str(path)) as another:
+            another.execute("UPDATE game_rows SET outcome = 0 WHERE rowid = 1")
+        real(connection, path)
 
-    monkeypatch.setattr(durable, "Session", damaged)
+    monkeypatch.setattr(durable, "attach", damaged)
     with pytest.raises(RunError, match="is not what is read again"):
         write_small_run(place, RECORDS[:2])
     assert place.read_bytes() == before

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
-from ttt_cli.runs.connection import first_line
-from ttt_cli.runs.folder import database_of, quoted
+from ttt_cli.runs.connection import attach, first_line
+from ttt_cli.runs.folder import database_of, quoted, spread_out
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session, remember, signature
 from ttt_cli.runs.storing.large import LIMITS, Tables
 from ttt_cli.runs.storing.writing import not_written, report, writing
+from ttt_cli.runs.untrusted import check_catalog
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # left beside another one is refused there, and applied to it in older ones.
 STORAGE: Final = "v1.4.0"
 Digest = dict[str, tuple[int, int]]
+_CHAINS: Final[dict[str, tuple[str, ...]]] = {}  # by what defined tables that were read again here
 
 
 @contextmanager
@@ -50,10 +52,8 @@ def new_database(path: Path, *, folder: bool = False) -> Iterator[Tables]:
             yield tables
             connection.execute("COMMIT")
             written = digest(connection)
-            connection.execute(f"CHECKPOINT {DATABASE}")
-        chains = _check(database_of(temporary), written)
-        if folder:
-            _check_large(temporary, tables.rows)
+            connection.execute(f"CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
+            chains = _check_new(connection, temporary, written, tables)
     remember(signature(path), chains)
 
 
@@ -69,25 +69,25 @@ def changed_database(path: Path) -> Iterator[DuckDBPyConnection]:
         with standing.asked():
             _copy(place, temporary)
         standing.close()
+        remember(signature(temporary), standing.chains)
         with session.writable() as connection:
             yield connection
             written = digest(connection)
+        remember(signature(temporary), standing.chains)
+        with _reading_again(temporary), session.asked() as connection:
+            _compare(digest(connection), written)
         session.close()
-        chains = _check(temporary, written)
-    remember(signature(path), chains)
+    remember(signature(path), standing.chains)
 
 
 def digest(connection: DuckDBPyConnection) -> Digest:
     """By table of the run, the number of rows and the sum of their hashes, which depend on their order too."""
     query = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE}' ORDER BY table_name"
-    found: Digest = {}
-    for (name,) in connection.execute(query).fetchall():
-        table = f'{DATABASE}.main."{name}" AS t'
-        rows = connection.execute(
-            f"SELECT count(*), coalesce(sum(hash(rowid, t)), 0) FROM {table}"
-        ).fetchall()
-        found[name] = rows[0]
-    return found
+    each = "SELECT '{1}', count(*), coalesce(sum(hash(rowid, t)), 0) FROM {0}.main.\"{1}\" AS t"
+    tables = [each.format(DATABASE, name) for (name,) in connection.execute(query).fetchall()]
+    return {
+        name: (rows, sum_) for name, rows, sum_ in connection.execute(" UNION ALL ".join(tables)).fetchall()
+    }
 
 
 def log_of(place: Path) -> Path:
@@ -114,31 +114,41 @@ def _replacing(path: Path) -> Iterator[Path]:
             raise RunError(f"cannot be written: {reason}", where=str(path)) from error
 
 
-def _check(path: Path, written: Digest) -> tuple[str, ...]:
-    """The chains of a closed database. Raises OSError when it does not hold what was written."""
-    if log_of(path).exists():
+def _check_new(
+    connection: DuckDBPyConnection, path: Path, written: Digest, tables: Tables
+) -> tuple[str, ...]:
+    """The chains of a closed run, whose catalog is checked once in a process for those defined alike.
+
+    Raises OSError when it does not hold what was written.
+    """
+    with _reading_again(database_of(path)):
+        attach(connection, database_of(path))
+        _compare(digest(connection), written)
+        if tables.defined not in _CHAINS:
+            _CHAINS[tables.defined] = check_catalog(connection, path)
+        if tables.rows:
+            spread_out(connection, path)
+            counts = "SELECT " + ", ".join(
+                f"(SELECT count(*) FROM {DATABASE}.main.{name})" for name in tables.rows
+            )
+            _compare(connection.execute(counts).fetchone(), (*tables.rows.values(),))
+    return _CHAINS[tables.defined]
+
+
+@contextmanager
+def _reading_again(database: Path) -> Iterator[None]:
+    """What is no run is an OSError inside the block, since it was one."""
+    if log_of(database).exists():
         raise OSError("the database was not written out")
-    session = Session(path)
     try:
-        with session.asked() as connection:
-            same = digest(connection) == written
+        yield
     except RunError as error:
         raise OSError(f"what was written cannot be read again: {error.message}") from error
-    session.close()
-    if not same:
+
+
+def _compare(read: object, written: object) -> None:
+    if read != written:
         raise OSError("what was written is not what is read again")
-    return session.chains
-
-
-def _check_large(path: Path, rows: dict[str, int]) -> None:
-    """Raises OSError when tables of a folder have not so many rows."""
-    session = Session(path)
-    with session.asked() as connection:
-        for table, count in rows.items():
-            found = connection.execute(f"SELECT count(*) FROM {DATABASE}.main.{table}").fetchone()
-            if found != (count,):
-                raise OSError(f"what was written of {table} is not what is read again")
-    session.close()
 
 
 def _copy(old: Path, new: Path) -> None:

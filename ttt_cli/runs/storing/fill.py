@@ -35,8 +35,7 @@ def fill(
     """Create and fill all tables of a run in an empty database; `workers` write the large ones (`insert_parts`)."""
     connection = tables.connection
     weight = games.weight if games.weight.strides[0] else games.weight[:1]
-    defined = definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all()))
-    connection.execute(defined)
+    tables.define(definitions(list(fit.chains), timeline.period, whole=bool((weight % 1 == 0).all())))
     labels, names = Labels(timeline), texts(games.players)
     ids = np.arange(len(games.players), dtype=np.int32)
     tables.insert("names", {"id": ids, "player": names})
@@ -51,7 +50,7 @@ def fill(
         tables.insert("spellings", {name: texts(values) for name, values in pairs})
 
     rows = Rows(games, timeline, fit, numbers)
-    marks = insert_parts(tables, rows, rows.parts(names), defined, workers)
+    marks = insert_parts(tables, rows, rows.parts(names), workers)
     tables.insert("players", player_columns(games, marks, labels))
     if fit.links is not None:
         for table, columns in link_columns(fit.links, by_player(timeline)).items():

@@ -30,17 +30,23 @@ class StoredRows(NamedTuple):
 class Tables:
     """The tables of a new run, which are filled row by row; the large ones in `folder`, if there is one.
 
-    Those there begin with the row `begin`; `stored` are their files.
+    Those there begin with the row `begin`; `stored` are their files, and `defined` is the SQL that made all tables.
     """
 
     def __init__(self, connection: DuckDBPyConnection, folder: Path | None = None, begin: int = 0) -> None:
         self.connection, self._folder, self._begin = connection, folder, begin
         self.stored: list[StoredRows] = []
+        self.defined = ""
 
     @property
     def rows(self) -> dict[str, int]:
         """How many there are of each table in the folder, and before."""
         return {some.table: some.end for some in self.stored}
+
+    def define(self, sql: str) -> None:
+        """Create the tables, and the views over them."""
+        self.connection.execute(sql)
+        self.defined = sql
 
     def insert(self, table: str, incoming: Columns) -> None:
         """Further rows from columns in the order of the table; NaN becomes NULL.

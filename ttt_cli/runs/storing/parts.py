@@ -97,9 +97,7 @@ class Writer:
         return Written(number, tables.stored, marks)
 
 
-def insert_parts(
-    tables: Tables, rows: Rows, parts: list[Part], definitions: str, workers: Engine | None
-) -> list[Marks]:
+def insert_parts(tables: Tables, rows: Rows, parts: list[Part], workers: Engine | None) -> list[Marks]:
     """Insert all rows; the marks of all players. `workers` write them first, in files that are found here, too."""
     found: list[Marks | None] = []
     if workers is None or not isinstance(rows.room, FileRoom):
@@ -109,7 +107,7 @@ def insert_parts(
     else:
         waiting: dict[int, Written] = {}
         with TemporaryDirectory(dir=rows.room.folder, ignore_cleanup_errors=True) as folder:
-            writer, chains = Writer(rows, definitions, Path(folder)), [[one] for one in enumerate(parts)]
+            writer, chains = Writer(rows, tables.defined, Path(folder)), [[one] for one in enumerate(parts)]
             for written in run_chains(writer, chains, workers):
                 waiting[written.number] = written
                 while (following := waiting.pop(len(found), None)) is not None:
