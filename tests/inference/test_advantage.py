@@ -16,7 +16,7 @@ from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.simulate.simulate import Plan, simulate
 from ttt_cli.inference.ep import merged as pairs
-from ttt_cli.kernels import colours
+from ttt_cli.kernels import codes
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
@@ -222,13 +222,13 @@ def test_with_unknown_colours_neither_they_nor_the_sign_of_the_advantage_count(m
 def test_mixtures_stay_finite_in_the_tails():
     for outcome in (3, 4, 5):
         for t in (-300.0, 0.0, 300.0):
-            v, w = colours.game_moments(t, 40.0, 1.0, outcome)
-            log_p = colours.game_log_normaliser(t, 40.0, 1.0, outcome)
+            v, w = codes.game_moments(t, 40.0, 1.0, outcome)
+            log_p = codes.game_log_normaliser(t, 40.0, 1.0, outcome)
             assert np.isfinite([v, w, log_p]).all()
-    assert colours.log_average(-800.0, -900.0) == pytest.approx(-800 - math.log(2))
-    assert colours.first_share(-2000.0, 0.0) == 0.0
-    assert colours.first_share(0.0, -2000.0) == 1.0
-    assert colours.UNKNOWN == pairs.UNKNOWN
+    assert codes.log_average(-800.0, -900.0) == pytest.approx(-800 - math.log(2))
+    assert codes.first_share(-2000.0, 0.0) == 0.0
+    assert codes.first_share(0.0, -2000.0) == 1.0
+    assert codes.UNKNOWN == pairs.UNKNOWN
 
 
 @pytest.mark.slow
@@ -236,10 +236,8 @@ def test_mixtures_stay_finite_in_the_tails():
 def test_mixture_moments_are_derivatives(outcome):
     step = 1e-4
     for t in (-1.5, 0.0, 0.4, 2.5):
-        low, middle, high = (
-            colours.game_log_normaliser(t + d, 0.7, 0.3, outcome) for d in (-step, 0.0, step)
-        )
-        v, w = colours.game_moments(t, 0.7, 0.3, outcome)
+        low, middle, high = (codes.game_log_normaliser(t + d, 0.7, 0.3, outcome) for d in (-step, 0.0, step))
+        v, w = codes.game_moments(t, 0.7, 0.3, outcome)
         assert (high - low) / (2 * step) == pytest.approx(v, abs=1e-7)
         assert (2 * middle - low - high) / step**2 == pytest.approx(w, abs=1e-5)
 
