@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from tests.support.builders import make_games
@@ -59,6 +61,27 @@ class Losing(Serial):
     def recover(self):
         for number, one in enumerate(self.held):
             self.held[number] = one or self.make(number)
+
+
+class LosingPlace:
+    """Where slices are cut at `periods` and lost as `Losing` has it; `holder` is the last."""
+
+    name, workers, holder = "in a test", None, None
+
+    def __init__(self, periods, at, scratch):
+        self.periods, self.at, self.scratch = periods, at, scratch
+
+    def cuts(self, _):
+        return np.array(self.periods)
+
+    def finds(self, _):
+        return False
+
+    @contextmanager
+    def hold(self, pieces, play, kept):
+        count = len(list(pieces))
+        self.holder = Losing(lambda number: HeldSlice(pieces[number], play, kept), count, self.at)
+        yield self.holder
 
 
 def asked_of(timeline, params):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.apart import asked_of, history, sliced
+from tests.support.apart import LosingPlace, asked_of, history, sliced
 from tests.support.builders import EXACT, make_games
 from tests.support.strategies import game_rows
 from ttt_cli.inference.ep.joint_means import JointSolver
@@ -107,6 +107,34 @@ def test_whenever_slices_are_lost_it_comes_to_the_same(seed, lost, others, model
     with TemporaryDirectory() as folder:
         how = {"lost": lost, "kept": Path(folder) if keep else None}
         agree(history(seed), model.Params(tau=60, beta=300, **others), [0, 5, 9, 14], **how)
+
+
+@pytest.mark.parametrize(
+    ("moving", "keep", "every"),
+    [(MOVING[2], False, 1), (MOVING[2], True, 5), ({"prior_mean_drift": 20.0, **CAREER}, True, 5)],
+)
+def test_whatever_is_asked_when_slices_are_lost_it_comes_to_the_same(tmp_path, moving, keep, every):
+    """One at every asking of a fit, and the other on the way to make it again: also when all that is left is to tell
+    what was found.
+    """
+    timeline = history(3, players=6, years=8, games=30)
+    params, solver = ttt.Params(tau=60, beta=300, **moving), EXACT.model_copy(update={"tol": 1e-3})
+
+    def fitted(lost):
+        place = LosingPlace([0, 4, len(timeline.periods)], lost, tmp_path if keep else None)
+        return ttt.fit(timeline, params, solver, place=place), place.holder.asked
+
+    whole, asked = fitted({})
+    for number in range(asked, 0, -every):
+        first = number % 2
+        fit, _ = fitted({number: first, number + 1 + number % 5: 1 - first})
+        assert fit.status.converged, number
+        assert fit.mean == pytest.approx(whole.mean, abs=1e-2), number
+        assert fit.log_evidence == pytest.approx(whole.log_evidence, abs=1e-4), number
+        if whole.draws:
+            assert fit.draws.margin == pytest.approx(whole.draws.margin, abs=1e-2), number
+        if whole.newcomers:
+            assert fit.newcomers.mean == pytest.approx(whole.newcomers.mean, abs=1e-2), number
 
 
 def test_plain_sweeps_come_to_the_same():

@@ -1,20 +1,20 @@
 """A fit over slices of time, from the timeline to what a `Fit` has."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from ttt_cli.arrays import Places
+from ttt_cli.arrays import Array, Places
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.apart.checkpoint import Checkpoint
 from ttt_cli.inference.ep.apart.cutting import Cutter, Play
-from ttt_cli.inference.ep.apart.inference import Holder, SlicedInference
+from ttt_cli.inference.ep.apart.inference import Holder, SitesLost, SlicedInference
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
 from ttt_cli.inference.moving_margins import MovingMargins
@@ -100,23 +100,21 @@ class FitsApart:
         moving = moving_margins(timeline, play, start)
         newcomers = priors["skill"].newcomers
         inference = SlicedInference(self._holder, pieces.borders, pieces.widest, moving, play, newcomers)
-        crossed, on_sweep = inference.traffic, self._given.get("on_sweep")
-        status, trace = iterate(
-            inference.sweep, solver, on_sweep, self._least_rate,
-            warm=inference.warm and self._warm, settling=self._settling,
-        )  # fmt: skip
+        on_sweep = self._given.get("on_sweep")
+        while True:
+            before = inference.traffic
+            status, trace = iterate(
+                inference.sweep, solver, on_sweep, self._least_rate,
+                warm=inference.warm and self._warm, settling=self._settling,
+            )  # fmt: skip
+            crossed = (inference.traffic - before) // max(status.sweeps, 1)
+            with suppress(SitesLost):
+                evidence, beliefs = inference.log_evidence(), self._beliefs(inference)
+                draws = inference.draws(priors["skill"].origin)
+                break
         self._warm, self._converged = True, status.converged
-        crossed = (inference.traffic - crossed) // max(status.sweeps, 1)
-        evidence = inference.log_evidence()
-        beliefs = timeline.room.empty("beliefs", (3, len(priors), timeline.n_nodes), np.float64)
-        if self._place.finds(timeline.room):
-            inference.write_beliefs(np.split(beliefs, pieces.inner, axis=2))
-        else:
-            beliefs[:] = inference.beliefs()
-        draws = inference.draws(priors["skill"].origin)
         where = f"{len(pieces)} slices of time {self._place.name}"
         note = f"the posterior is factorised, from {where}: {crossed:,} bytes a sweep"
-        beliefs[0] += np.array([[prior.origin] for prior in priors.values()])
         chains = {
             name: prior.history(*of)
             for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
@@ -126,6 +124,17 @@ class FitsApart:
             "factorised", chains, *evidence, status, trace, state, notes, draws=draws,
             newcomers=inference.newcomer_curve(),
         )  # fmt: skip
+
+    def _beliefs(self, inference: SlicedInference) -> Array:
+        """Mean, sd, and covariance with the node before, (3, quantities, nodes)."""
+        timeline, origins = self._timeline, [[prior.origin] for prior in self._priors.values()]
+        found = timeline.room.empty("beliefs", (3, len(origins), timeline.n_nodes), np.float64)
+        if self._place.finds(timeline.room):
+            inference.write_beliefs(np.split(found, self._pieces.inner, axis=2))
+        else:
+            found[:] = inference.beliefs()
+        found[0] += np.array(origins)
+        return found
 
     def _cut(self, play: Play) -> Holder:
         timeline, place, start = self._timeline, self._place, self._given.get("start")

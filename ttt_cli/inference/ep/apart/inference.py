@@ -39,6 +39,10 @@ class SliceLost(TttError):
     """Some slices are no more where they were."""
 
 
+class SitesLost(TttError):
+    """What was found is lost with slices of which nothing was kept: further sweeps find it again."""
+
+
 class Holder(Protocol):
     """Where slices are."""
 
@@ -77,24 +81,25 @@ class SlicedInference:
         self.moving = moving(held=SlicedMargins(partial(self._all, "margins")))
         self._newcomers, self._debuts = newcomers, SlicedDebuts(partial(self._all, "debuts"))
         self._survive(partial(self.moving.begin, None, play.noise))
-        self.warm = self._survive(self._begun)
+        self.warm = any(self._survive(self._begun))
         self._levels = None
         if newcomers:
             known = zip(*self._survive(partial(self._all, "levels")), strict=True)
             self._levels = Levels(newcomers, [*known])
 
-    def _begun(self) -> bool:
-        """Smooth the sites as they are, with the margins as they are; whether there were any."""
+    def _begun(self) -> list[bool]:
+        """Smooth the sites as they are, with the margins as they are; which slices had any."""
         self.moving.apply(None)
         warm, maps = self._all("begin", self._play.advantage)
         self._each("smooth", self._smoothed(maps))
         if any(warm):
             self.moving.follow_strength(self)
-        return any(warm)
+        return list(warm)
 
-    def _survive(self, task: Callable[[], Result]) -> Result:
+    def _survive(self, task: Callable[[], Result], *, tells: bool = False) -> Result:
         """Do a task again from the sites that are left whenever slices are lost. Raises SliceLost in the end.
 
+        One that `tells` what was found needs sites of all slices: raises SitesLost where some have none then.
         No slice that is made again does anything before all are smoothed: it believes nothing yet.
         """
         losses = 0
@@ -102,7 +107,8 @@ class SlicedInference:
             try:
                 if losses:
                     self._holder.recover()
-                    self._begun()
+                    if not all(self._begun()) and tells:
+                        raise SitesLost("sites were lost with the slices that had found them")
                 return task()
             except SliceLost:
                 losses += 1
@@ -192,14 +198,17 @@ class SlicedInference:
         return (unsolved, maps) if move else (unsolved + max(corrections), None)
 
     def log_evidence(self) -> tuple[float, float]:
-        """log Z of the sites as they are, and the log probability of all games, each without its own site."""
-        total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence")))
-        total += self._survive(partial(self.moving.log_evidence, self))
+        """log Z of the sites as they are, and the log probability of all games, each without its own site.
+
+        Raises SitesLost, as what follows.
+        """
+        total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence"), tells=True))
+        total += self._survive(partial(self.moving.log_evidence, self), tells=True)
         return total + (self._newcomers.log_evidence if self._newcomers else 0.0), predicted
 
     def draws(self, origin: float) -> DrawCurve | None:
         """What is believed of draw margins that move; `origin` is that of skills."""
-        return self._survive(partial(self.moving.curve, self, origin))
+        return self._survive(partial(self.moving.curve, self, origin), tells=True)
 
     def newcomer_curve(self) -> NewcomerCurve | None:
         """What is believed of newcomers' mean, if it moves."""
@@ -207,13 +216,13 @@ class SlicedInference:
 
     def beliefs(self) -> Array:
         """Mean from the origin, sd, and covariance with the node before, (3, quantities, nodes), of all nodes."""
-        parts: list[Array] = self._survive(partial(self._all, "beliefs"))
+        parts: list[Array] = self._survive(partial(self._all, "beliefs"), tells=True)
         return np.concatenate(parts, axis=2)
 
     def write_beliefs(self, parts: Sequence[Array]) -> None:
         """Have every slice write those of its nodes into a part that it finds."""
         each = [(Shared(part),) for part in parts]
-        self._survive(partial(self._ask, "write_beliefs", each))
+        self._survive(partial(self._ask, "write_beliefs", each), tells=True)
 
 
 def _size(values: Any) -> int:
