@@ -8,7 +8,7 @@ c11 c22 - c12^2, found without the difference.
 import math
 
 from ttt_cli.kernels.codes import UNKNOWN, first_share, log_average
-from ttt_cli.kernels.compile import inner
+from ttt_cli.kernels.compile import flat, inner
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
@@ -73,6 +73,34 @@ def game_sides(outcome, x1, x2, advantage, spread):
         p * a11 + q * b11 - p * q * apart_1 * apart_1,
         p * a12 + q * b12 - p * q * apart_1 * apart_2,
         p * a22 + q * b22 - p * q * apart_2 * apart_2,
+    )  # fmt: skip
+
+
+@inner
+def has_one_peak(slopes):
+    """Whether minus the Hessian is positive semidefinite, rounding aside: only then a Gaussian site stands for it."""
+    _, _, k11, k12, k22 = slopes
+    return k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9)
+
+
+@flat
+def gaussian_site(slopes, x1, x2, c11, c12, c22):
+    """(q11, q12, q22, b1, b2) of the site of a game with these slopes, as `game_sides` gives them, at its cavity.
+
+    With the cavity's covariance C, noise excluded, and mean m, Q = (I - K C)^-1 K and b = (I - K C)^-1 (g + K m).
+    """
+    g1, g2, k11, k12, k22 = slopes
+    m11 = 1.0 - k11 * c11 - k12 * c12
+    m12 = -k11 * c12 - k12 * c22
+    m21 = -k12 * c11 - k22 * c12
+    m22 = 1.0 - k12 * c12 - k22 * c22
+    inverse = 1.0 / (m11 * m22 - m12 * m21)
+    r1 = g1 + k11 * x1 + k12 * x2
+    r2 = g2 + k12 * x1 + k22 * x2
+    return (
+        (m22 * k11 - m12 * k12) * inverse, (m22 * k12 - m12 * k22) * inverse,
+        (m11 * k22 - m21 * k12) * inverse,
+        (m22 * r1 - m12 * r2) * inverse, (m11 * r2 - m21 * r1) * inverse,
     )  # fmt: skip
 
 

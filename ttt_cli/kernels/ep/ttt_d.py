@@ -13,7 +13,16 @@ from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.codes import UNKNOWN, handicap_of, outcome_of, place_of
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.sides import apart, colour_share, game_log_probability, game_sides, sides, together
+from ttt_cli.kernels.ep.sides import (
+    apart,
+    colour_share,
+    game_log_probability,
+    game_sides,
+    gaussian_site,
+    has_one_peak,
+    sides,
+    together,
+)
 from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
@@ -62,12 +71,6 @@ def _replace(g, column, variable, score, information, mean, variance, times, sha
     return away / larger if precision > 0.0 else 0.0
 
 
-@inner
-def _has_one_peak(k11, k12, k22):
-    """Whether minus the Hessian is positive semidefinite, rounding aside: only then a Gaussian site stands for it."""
-    return k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9)
-
-
 @flat
 def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link):
     """Move the sites of one game this share of the way; returns the sum of `_replace`, or `NONE` if they cannot be."""
@@ -91,29 +94,18 @@ def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link
     difference = mean_si - mean_sj
     var_d = var_si + var_sj
     given = difference + handicap
-    g1, g2, k11, k12, k22 = game_sides(
+    slopes = game_sides(
         outcome, given + (mean_ei + margin), (mean_ej + margin) - given, advantage,
         apart(noise, var_d, var_ei, var_ej),
     )  # fmt: skip
-    if outcome >= UNKNOWN and not _has_one_peak(k11, k12, k22):
+    if outcome >= UNKNOWN and not has_one_peak(slopes):
         return NONE
-    # the same as a Gaussian site on (x1, x2): with cavity covariance C, Q = (I - K C)^-1 K, b = (I - K C)^-1 (g + K m)
-    c11 = var_d + var_ei
-    c22 = var_d + var_ej
-    m11 = 1.0 - k11 * c11 + k12 * var_d
-    m12 = k11 * var_d - k12 * c22
-    m21 = k22 * var_d - k12 * c11
-    m22 = 1.0 - k22 * c22 + k12 * var_d
-    inverse = 1.0 / (m11 * m22 - m12 * m21)
-    x1 = difference + mean_ei
-    x2 = mean_ej - difference
-    r1 = g1 + k11 * x1 + k12 * x2
-    r2 = g2 + k12 * x1 + k22 * x2
-    link[g, 0] += share * ((m22 * k11 - m12 * k12) * inverse - link[g, 0])
-    link[g, 1] += share * ((m22 * k12 - m12 * k22) * inverse - link[g, 1])
-    link[g, 2] += share * ((m11 * k22 - m21 * k12) * inverse - link[g, 2])
-    link[g, 3] += share * ((m22 * r1 - m12 * r2) * inverse - link[g, 3])
-    link[g, 4] += share * ((m11 * r2 - m21 * r1) * inverse - link[g, 4])
+    site = gaussian_site(  # the same, of (x1, x2)
+        slopes, difference + mean_ei, mean_ej - difference, var_d + var_ei, -var_d, var_d + var_ej
+    )
+    for c in range(5):
+        link[g, c] += share * (site[c] - link[g, c])
+    g1, g2, k11, k12, k22 = slopes
     information = k11 - 2.0 * k12 + k22
     away = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message)
     away += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)

@@ -12,7 +12,7 @@ from ttt_cli.kernels.arrays import Rows, Vector
 from ttt_cli.kernels.codes import UNKNOWN, handicap_of, outcome_of
 from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.chains import log_integral
-from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, together
+from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, gaussian_site, has_one_peak, together
 from ttt_cli.kernels.ep.structures import Games, Rule
 from ttt_cli.kernels.joint.skill_sites import REPEATS, SETTLED, TINY
 from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
@@ -47,44 +47,32 @@ def assemble(games: Games, link: Rows, coupling: Rows, diagonal: Vector, b: Vect
 
 
 @inner
-def _turned(code, margin, rule, x1, x2, c11, shared, both):
+def _turned(code, margin, rule, cavity):
     """Means of x1 and x2, of outcomes, and their covariances, noise included."""
     given = handicap_of(code, rule.handicap)
-    return x1 + given + margin, x2 - given + margin, together(rule.noise, c11, shared, both)
+    spread = together(rule.noise, cavity[2], cavity[3], cavity[4])
+    return cavity[0] + given + margin, cavity[1] - given + margin, spread
 
 
 @inner
-def _site(code, margin, rule, x1, x2, c11, shared, both):
-    """(possible, q11, q12, q22, b1, b2) of the site that a cavity asks for.
-
-    With cavity covariance C and mean m, Q = (I - K C)^-1 K and b = (I - K C)^-1 (g + K m).
-    """
+def _site(code, margin, rule, cavity):
+    """The site (q11, q12, q22, b1, b2) that a cavity asks for, and whether there is one."""
     outcome = outcome_of(code)
-    mean_1, mean_2, spread = _turned(code, margin, rule, x1, x2, c11, shared, both)
-    g1, g2, k11, k12, k22 = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
-    possible = outcome < UNKNOWN or (k11 >= 0.0 and k22 >= 0.0 and k12 * k12 <= k11 * k22 * (1.0 + 1e-9))
-    _, c12, c22, _ = together(0.0, c11, shared, both)
-    m11 = 1.0 - k11 * c11 - k12 * c12
-    m12 = -k11 * c12 - k12 * c22
-    m21 = -k12 * c11 - k22 * c12
-    m22 = 1.0 - k12 * c12 - k22 * c22
-    inverse = 1.0 / (m11 * m22 - m12 * m21)
-    r1 = g1 + k11 * x1 + k12 * x2
-    r2 = g2 + k12 * x1 + k22 * x2
-    return (
-        possible,
-        (m22 * k11 - m12 * k12) * inverse, (m22 * k12 - m12 * k22) * inverse,
-        (m11 * k22 - m21 * k12) * inverse,
-        (m22 * r1 - m12 * r2) * inverse, (m11 * r2 - m21 * r1) * inverse,
-    )  # fmt: skip
+    mean_1, mean_2, spread = _turned(code, margin, rule, cavity)
+    slopes = game_sides(outcome, mean_1, mean_2, rule.advantage, spread)
+    c11, c12, c22, _ = together(0.0, cavity[2], cavity[3], cavity[4])
+    site = gaussian_site(slopes, cavity[0], cavity[1], c11, c12, c22)
+    return outcome < UNKNOWN or has_one_peak(slopes), site
 
 
 @inner
-def _without(x1, x2, c11, shared, both, times, q11, q12, q22, b1, b2):
-    """(proper, x1, x2, c11, shared, both) of a Gaussian divided by so many equal sites.
+def _without(cavity, times, site):
+    """A Gaussian, as in `cavity`, divided by so many equal sites, and whether it is proper.
 
     Of (x1, x1 + x2), with the site's P and b there: covariance C (I - P C)^-1, mean (I - C P)^-1 (m - C b).
     """
+    x1, x2, c11, shared, both = cavity[0], cavity[1], cavity[2], cavity[3], cavity[4]
+    q11, q12, q22, b1, b2 = site[0], site[1], site[2], site[3], site[4]
     p11, p12, p22 = times * (q11 - 2.0 * q12 + q22), times * (q12 - q22), times * q22
     r1 = x1 - times * (c11 * (b1 - b2) + shared * b2)
     r2 = x1 + x2 - times * (shared * (b1 - b2) + both * b2)
@@ -96,7 +84,7 @@ def _without(x1, x2, c11, shared, both, times, q11, q12, q22, b1, b2):
     new_22 = (both * m11 - shared * m12) / det
     one = (m22 * r1 - m21 * r2) / det
     total = (m11 * r2 - m12 * r1) / det
-    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, one, total - one, new_11, new_12, new_22
+    return det > 0.0 and new_11 > 0.0 and new_22 > 0.0, (one, total - one, new_11, new_12, new_22)
 
 
 @kernel
@@ -114,43 +102,27 @@ def cavities(
         shared = with_i + variance[n + i] + with_j + covariance[5, g]
         both = variance[n + i] + variance[n + j] + 2.0 * covariance[5, g]
         difference = mean[i] - mean[j]
-        proper, x1, x2, c11, shared, both = _without(
-            difference + mean[n + i], mean[n + j] - difference, c11, shared, both,
-            min(games.weight[g], 1.0), link[g, 0], link[g, 1], link[g, 2], link[g, 3], link[g, 4],
-        )  # fmt: skip
-        cavity[g, 0], cavity[g, 1], cavity[g, 2] = x1, x2, c11 if proper else -1.0
-        cavity[g, 3], cavity[g, 4] = shared, both
+        whole = difference + mean[n + i], mean[n + j] - difference, c11, shared, both
+        proper, rest = _without(whole, min(games.weight[g], 1.0), link[g])
+        cavity[g, 0], cavity[g, 1], cavity[g, 2] = rest[0], rest[1], rest[2] if proper else -1.0
+        cavity[g, 3], cavity[g, 4] = rest[3], rest[4]
 
 
 @inner
 def _agreed(code, margin, rule, cavity, others, site):
     """Let `site` (5,) become the one that a game and `others` equal ones agree upon; returns whether there is one."""
-    proper, x1, x2, c11, shared, both = _without(
-        cavity[0],
-        cavity[1],
-        cavity[2],
-        cavity[3],
-        cavity[4],
-        others,
-        site[0],
-        site[1],
-        site[2],
-        site[3],
-        site[4],
-    )
+    proper, rest = _without(cavity, others, site)
     last, way = math.inf, 1.0
     for _ in range(REPEATS if proper else 0):
-        proper, y1, y2, d11, d12, d22 = _without(
-            x1, x2, c11, shared, both, -others, site[0], site[1], site[2], site[3], site[4]
-        )
-        possible, q11, q12, q22, b1, b2 = _site(code, margin, rule, y1, y2, d11, d12, d22)
+        proper, seen = _without(rest, -others, site)
+        possible, new = _site(code, margin, rule, seen)
         if not (proper and possible):
             return False
-        change = (abs(q11 - site[0]) + abs(q22 - site[2])) / max(q11 + q22, TINY)
+        change = (abs(new[0] - site[0]) + abs(new[2] - site[2])) / max(new[0] + new[2], TINY)
         if change > last:
             way *= 0.5
-        for k, new in enumerate((q11, q12, q22, b1, b2)):
-            site[k] += way * (new - site[k])
+        for k in range(5):
+            site[k] += way * (new[k] - site[k])
         last = change
         if change < SETTLED:
             break
@@ -170,10 +142,8 @@ def update(games: Games, rule: Rule, cavity: Rows, share: float, link: Rows) -> 
         if games.weight[g] > 1.0:
             possible = _agreed(games.code[g], rule.margin[g], rule, cavity[g], games.weight[g] - 1.0, site)
         else:
-            possible, site[0], site[1], site[2], site[3], site[4] = _site(
-                games.code[g], rule.margin[g], rule, cavity[g, 0], cavity[g, 1], cavity[g, 2], cavity[g, 3],
-                cavity[g, 4],
-            )  # fmt: skip
+            possible, new = _site(games.code[g], rule.margin[g], rule, cavity[g])
+            site[0], site[1], site[2], site[3], site[4] = new
         if not possible:
             skipped += 1
             continue
@@ -208,9 +178,7 @@ def evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float,
     for g in span(0, len(games.first)):
         if cavity[g, 2] < 0.0:
             continue
-        x1, x2, spread = _turned(
-            games.code[g], rule.margin[g], rule, cavity[g, 0], cavity[g, 1], cavity[g, 2], cavity[g, 3], cavity[g, 4]
-        )  # fmt: skip
+        x1, x2, spread = _turned(games.code[g], rule.margin[g], rule, cavity[g])
         normaliser = game_log_probability(outcome_of(games.code[g]), x1, x2, rule.advantage, spread)
         predicted += games.weight[g] * normaliser
         total += games.weight[g] * (normaliser - _absorbed(g, cavity, link))
