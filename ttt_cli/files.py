@@ -65,24 +65,50 @@ def _take_place(new: Path, place: Path, folder: Path) -> None:
 
 
 @contextmanager
-def workplace(place: Path) -> Iterator[Path]:
+def workplace(place: Path, keeps: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
     """A folder of one's own beside `place`, gone when the block ends. Folders of dead processes there are removed.
 
+    One that `keeps` what is wanted stays when the block raises; such a one, or that of a dead process, is taken again.
     Raises OSError when it cannot be made.
     """
-    sweep(place.parent)
+    stays = False
+
+    def mark() -> None:
+        """A folder that stays is known as ours by the lock that nobody holds."""
+        if stays and folder:
+            (folder / _LOCK).touch()
+
     with ExitStack() as stack:
-        while True:
-            folder = place.parent / f".{place.name[:_SHOWN]}.{secrets.token_hex(4)}{_PART}"
-            folder.mkdir(mode=0o700)
+        stack.callback(mark)
+        folder = _taken_again(place, keeps, stack)
+        sweep(place.parent)
+        while folder is None:
+            new = place.parent / f".{place.name[:_SHOWN]}.{secrets.token_hex(4)}{_PART}"
+            new.mkdir(mode=0o700)
             with suppress(FileNotFoundError, BlockingIOError):  # swept by another process just now
-                stack.enter_context(_cleared(folder))
-                stack.enter_context(locked(folder / _LOCK, wait=False))
-                break
+                stack.enter_context(_cleared(new))
+                stack.enter_context(locked(new / _LOCK, wait=False))
+                folder = new
         try:
             yield folder
+        except BaseException:
+            stays = keeps(folder)
+            raise
         finally:
-            _empty(folder)
+            if not stays:
+                _empty(folder)
+
+
+def _taken_again(place: Path, keeps: Callable[[Path], bool], stack: ExitStack) -> Path | None:
+    """A folder that nobody holds and that keeps what is wanted; held from now on."""
+    for folder in sorted(place.parent.glob(f".{place.name[:_SHOWN]}.*{_PART}")):
+        with suppress(OSError), ExitStack() as held:
+            if _is_ours(folder, stat.S_ISDIR) and keeps(folder):
+                held.enter_context(_cleared(folder))
+                held.enter_context(locked(folder / _LOCK, wait=False))
+                stack.push(held.pop_all())
+                return folder
+    return None
 
 
 def sweep(folder: Path) -> None:
@@ -188,6 +214,6 @@ def _sweep_part(folder: Path) -> None:
             _empty(folder)
 
 
-def _is_ours(entry: os.DirEntry[str], is_kind: Callable[[int], bool]) -> bool:
+def _is_ours(entry: os.DirEntry[str] | Path, is_kind: Callable[[int], bool]) -> bool:
     found = entry.stat(follow_symlinks=False)
     return is_kind(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid())

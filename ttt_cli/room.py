@@ -3,7 +3,7 @@
 import mmap
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -80,6 +80,11 @@ class FileRoom(Room):
         self._add(mapped, name)
         return np.ndarray(shape, dtype, mapped)
 
+    def flush(self) -> None:
+        """Have all on the disk."""
+        for file in self._files:
+            file.flush()
+
     def found(self, name: str, writable: bool, *layout: Any) -> NDArray[Any]:
         """An array that another process has in the file of that name; `layout`: dtype, shape, offset, strides."""
         dtype, shape, offset, strides = layout
@@ -138,10 +143,13 @@ class _ByPlace(pickle.Pickler):
 
 
 @contextmanager
-def folder_of_files(scratch: Path | None, name: str) -> Iterator[Path]:
+def folder_of_files(
+    scratch: Path | None, name: str, keeps: Callable[[Path], bool] = lambda _: False
+) -> Iterator[Path]:
     """A folder in `scratch`, or among temporary files, for as long as the block lasts.
 
-    What processes that were killed left in `scratch` is removed. Raises SetupError when it cannot be made.
+    What processes that were killed left in `scratch` is removed, or taken again (`workplace`). Raises SetupError when
+    it cannot be made.
     """
     with ExitStack() as stack:
         if scratch is None:
@@ -150,7 +158,7 @@ def folder_of_files(scratch: Path | None, name: str) -> Iterator[Path]:
             return
         try:
             scratch.absolute().mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(workplace(scratch.absolute() / name))
+            folder = stack.enter_context(workplace(scratch.absolute() / name, keeps))
         except OSError as error:
             raise no_room(scratch, error) from error
         yield folder

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.run_tables import tables
 from ttt_cli import api
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
@@ -39,6 +40,32 @@ def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
     monkeypatch.chdir(folder / "kept")
     assert main.run(["fit", "--resume", "."]) == 0
     assert open_run(folder / "out.ttt").meta.params["beta"] == 300.0
+    assert not list((folder / "kept").iterdir())
+
+
+def test_a_resumed_fit_does_not_read_again(folder, monkeypatch, capsys):
+    """Unless a file is another one meanwhile."""
+
+    def end(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def ended() -> int:
+        with monkeypatch.context() as patch:
+            patch.setattr(api, "_infer", end)
+            return main.run(["fit", "games.csv", "-o", "out.ttt", "--memory", "1GB", "--scratch", "kept"])
+
+    assert main.run(["fit", "games.csv", "-o", "whole.ttt"]) == 0
+    assert ended() == 130
+    capsys.readouterr()
+    assert main.run(["fit", "--resume", "kept"]) == 0
+    assert "games are those that a fit which was ended has read" in capsys.readouterr().err
+    one, other = tables(open_run("whole.ttt")), tables(open_run("out.ttt"))
+    assert one == other
+    assert not list((folder / "kept").iterdir())
+    assert ended() == 130
+    (folder / "games.csv").write_text(GAMES + "1862,A,M,1-0\n")
+    assert main.run(["fit", "--resume", "kept"]) == 0
+    assert open_run("out.ttt").meta.games == 4
     assert not list((folder / "kept").iterdir())
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -37,6 +41,63 @@ def test_games_lie_in_files_of_the_scratch_folder_as_long_as_they_are_used(tmp_p
         assert games.room is not MEMORY
         assert list(scratch.iterdir())
     assert not list(scratch.iterdir())
+
+
+class Ended(Exception):
+    """Ctrl-C, for instance."""
+
+
+def test_games_of_a_fit_that_ended_are_used_by_the_next_that_asks_for_them(tmp_path, folder, monkeypatch):
+    scratch, told = tmp_path / "scratch", []
+    solver = SolverConfig(memory="1GB", scratch=str(scratch))
+
+    def ended(data=DATA):
+        with pytest.raises(Ended), games_for([folder], data, solver, tell=told.append):
+            raise Ended
+
+    ended()
+    with monkeypatch.context() as patch:
+        patch.setattr("ttt_cli.games.parts.opened.read_in_parts", None)
+        ended()
+        with games_for([folder], DATA, solver, tell=told.append) as games:
+            same(read_games([folder]), games)
+            assert games.room.rows == FileRoom(tmp_path).rows
+    assert told == ["games are those that a fit which was ended has read"] * 2
+    assert not list(scratch.iterdir())
+    ended()
+    other = DataConfig(names="clean")
+    ended(other)
+    assert len(list(scratch.iterdir())) == 1
+    first = sorted(place for place in folder.rglob("*") if place.is_file())[0]
+    os.utime(first, ns=(0, 0))
+    with games_for([folder], other, solver, tell=told.append) as games:
+        same(read_games([folder], other), games)
+        assert len(list(scratch.iterdir())) == 1
+    assert len(told) == 2
+    assert not list(scratch.iterdir())
+
+
+def test_games_that_are_at_work_are_read_by_another_for_itself(tmp_path, folder):
+    solver = SolverConfig(memory="1GB", scratch=str(tmp_path / "scratch"))
+    with games_for([folder], DATA, solver) as one, games_for([folder], DATA, solver) as other:
+        assert one.room.folder != other.room.folder
+        same(one, other)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+def test_games_of_a_process_that_was_killed_are_used_again(tmp_path, folder, monkeypatch):
+    solver = SolverConfig(memory="1GB", scratch=str(tmp_path / "scratch"))
+    script = f"""
+import os, signal
+from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.games.parts.opened import games_for
+with games_for([{str(folder)!r}], DataConfig(), SolverConfig(memory="1GB", scratch={solver.scratch!r})):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
+    monkeypatch.setattr("ttt_cli.games.parts.opened.read_in_parts", None)
+    with games_for([folder], DATA, solver) as games:
+        same(read_games([folder]), games)
 
 
 def test_without_such_wishes_games_are_in_memory(folder, monkeypatch):

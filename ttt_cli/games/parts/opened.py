@@ -7,6 +7,7 @@ from pathlib import Path
 from ttt_cli.cluster.chains import chain_workers
 from ttt_cli.cluster.client import cluster_asked, local_workers
 from ttt_cli.config.schema import DataConfig, SolverConfig
+from ttt_cli.games.parts.kept import Kept
 from ttt_cli.games.parts.read import read_in_parts, why_whole
 from ttt_cli.games.read import files_named, read_games
 from ttt_cli.games.table import Games
@@ -28,6 +29,7 @@ def games_for(
 ) -> Iterator[Games]:
     """The games in files, for as long as the block lasts; `tell` gets what is to be known of how they were read.
 
+    In `solver.scratch` they stay where the block raises, for the next that asks for them.
     Raises as `read_games`, and SetupError when there is no room for files.
     """
     where = cluster_asked(solver.cluster)
@@ -46,7 +48,14 @@ def games_for(
         where, jobs = None, min(local, jobs_for(inputs))
     else:
         jobs = 1
-    with folder_of_files(None if solver.scratch is None else Path(solver.scratch), "games") as folder:
-        with chain_workers(where, jobs) as workers:
-            games = read_in_parts(named, data, folder, workers, progress)
+    scratch, kept = None if solver.scratch is None else Path(solver.scratch), Kept(named, data)
+    with folder_of_files(scratch, "games", kept.are_in) as folder:
+        if kept.are_in(folder):
+            tell("games are those that a fit which was ended has read")
+            games = kept.load(folder)
+        else:
+            with chain_workers(where, jobs) as workers:
+                games = read_in_parts(named, data, folder, workers, progress)
+            if scratch:
+                kept.keep(folder, games)
         yield games
