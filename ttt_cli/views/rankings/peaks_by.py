@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS, REMARK, Lead, deviations, lead_of
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.top import DECIMALS, LOWER, among
+from ttt_cli.views.rankings.top import LOWER, among, ranked
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import run_line
 
@@ -56,8 +56,7 @@ def safest_peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
         limit = "" if number is None else f" LIMIT {number:d}"
         _, found = run.query(_SAFEST.format(condition=condition, order=LOWER, limit=limit), values)
         title = ("The highest peaks by mean - 2 sd", *among(run, replace(limits, active=None)), run_line(run))
-    rows = [(rank, *row) for rank, row in enumerate(found, start=1)]
-    return Rows(("rank", "player", "period", "lower", "mean", "sd", "games"), rows, title, DECIMALS)
+    return ranked(("player", "period", "lower", "mean", "sd", "games"), found, title)
 
 
 def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
@@ -73,14 +72,11 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
         leads = [lead for row in found if (lead := _lead(*row[:5]))]
         sds, how = deviations(run, leads)
         title = ("The most dominant", *among(run, limits), REMARK.format(how), run_line(run))
-    rows = [
-        (rank, player, period, lead.value, deviation, mean, sd, games)
-        for rank, ((player, *_, mean, sd, period, games), lead, deviation) in enumerate(
-            zip(found, leads, sds, strict=True), start=1
-        )
-    ]
-    columns = ("rank", "player", "period", "dominance", "sd_dominance", "mean", "sd", "games")
-    return Rows(columns, rows, title, DECIMALS)
+    rows = (
+        (player, period, lead.value, deviation, mean, sd, games)
+        for (player, *_, mean, sd, period, games), lead, deviation in zip(found, leads, sds, strict=True)
+    )
+    return ranked(("player", "period", "dominance", "sd_dominance", "mean", "sd", "games"), rows, title)
 
 
 def leads_of(

@@ -26,9 +26,8 @@ LIKELY: Final = 1e-3  # of being the strongest, if skills were independent
 MOST_LIKELY: Final = 50
 NAMED: Final = 200  # of the highest means: others are not likely
 _SURPASSED: Final = -3.1  # sds: who is so far below another is not likely
-_LOOSE: Final = (
-    1e-2  # of solutions: sds of differences are exact to 2e-4 then, where 40,000 samples tell 5e-3
-)
+# Of solutions: sds of differences are exact to 2e-4 then, where 40,000 samples tell 5e-3.
+_LOOSE: Final = 1e-2
 
 
 class Contest(NamedTuple):
@@ -103,9 +102,8 @@ def _won(mean: Array, covariance: Array, normal: Array) -> Array:
     if not len(mean):
         return np.empty(0)
     value, vector = np.linalg.eigh(covariance)
-    root = (
-        vector * np.sqrt(np.maximum(value, 0.0))
-    ) @ vector.T  # changes no faster than the covariance matrix
+    # This root changes no faster than the covariance matrix.
+    root = (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
     drawn = mean[:, None] + root @ normal
     shares: Array = np.bincount(drawn.argmax(axis=0), minlength=len(mean)) / normal.shape[1]
     return shares

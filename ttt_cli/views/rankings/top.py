@@ -1,6 +1,7 @@
 """The best players: in one period, and at their peaks."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -100,8 +101,13 @@ def peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
         peak = _PEAKS.format(condition=condition, first="" if number is None else f" LIMIT {number:d}")
         _, found = run.query(peak, [*values, most, most, most])
         title = ("The highest peaks", *among(run, replace(limits, active=None)), run_line(run))
+    return ranked(("player", "period", "mean", "sd", "games"), found, title)
+
+
+def ranked(columns: tuple[str, ...], found: Iterable[tuple[Any, ...]], title: tuple[str, ...]) -> Rows:
+    """Rows in this order with their `rank`."""
     rows = [(rank, *row) for rank, row in enumerate(found, start=1)]
-    return Rows(("rank", "player", "period", "mean", "sd", "games"), rows, title, DECIMALS)
+    return Rows(("rank", *columns), rows, title, DECIMALS)
 
 
 def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Rows:
@@ -122,9 +128,8 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
                 break
             limit *= 8
         who = among(run, replace(limits, active=None))
-    rows = [(rank, *row) for rank, row in enumerate(found[:wanted], start=1)]
     title = (f"The highest means over {years} consecutive years", *who, run_line(run))
-    return Rows(("rank", "player", "first", "last", "mean", "sd", "games"), rows, title, DECIMALS)
+    return ranked(("player", "first", "last", "mean", "sd", "games"), found[:wanted], title)
 
 
 def _best_spans(
