@@ -13,6 +13,7 @@ from tests.support.builders import EXACT, fit_rows, historical, make_games, skil
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.year_margins import YearMargins, calendar
 from ttt_cli.inference.year_walk import YearWalk
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.systems import ttt, ttt_d
@@ -220,6 +221,62 @@ def test_a_walk_of_hardly_any_drift_is_one_factor_for_all_years():
     walk.step(score, information)
     assert walk.theta == pytest.approx(np.full(3, min(2.5 / 7.0, 0.5)), rel=1e-6)
     assert walk.variance(information) == pytest.approx(np.full(3, 1 / 7), rel=1e-6)
+
+
+@pytest.mark.parametrize("drift", [1e-3, 0.04, 2.0])
+def test_a_walk_goes_as_dense_matrices_do(drift):
+    rng = np.random.default_rng(3)
+    years = np.cumsum(rng.integers(1, 4, 40)).astype(np.int32)
+    walk = YearWalk(years, drift, rng.normal(0, 0.01, 40))
+    information = rng.gamma(0.3, 500.0, 40) * (
+        rng.random(40) < 0.8
+    )  # of some years next to nothing, or nothing
+    theta, score = walk.theta, rng.normal(0, 0.02, 40) * information
+    root = np.tril(np.sqrt(np.append(1.0, drift**2 * np.diff(years))))
+    posterior = np.eye(40) + root.T * information @ root
+    u = np.diff(theta, prepend=0.0) / np.diag(root)
+    move = root @ np.linalg.solve(posterior, root.T @ score - u)
+    assert walk.log_evidence(information) == pytest.approx(-(u @ u + np.linalg.slogdet(posterior)[1]) / 2)
+    of_theta = np.diag(root @ np.linalg.solve(posterior, root.T))
+    assert walk.variance(information) == pytest.approx(of_theta, rel=1e-9)
+    most = np.abs(move).max()
+    assert walk.step(score, information) == pytest.approx(min(most, 0.5))
+    assert walk.theta == pytest.approx(theta + move * min(1.0, 0.5 / most), abs=1e-12)
+
+
+@pytest.mark.parametrize("colours", ["known", "unknown"])
+def test_sites_have_the_scores_of_their_cavities(colours):
+    """At the fixed point, of games of any weight and handicap."""
+    rng = np.random.default_rng(5)
+    rows = [
+        (*row, float(rng.choice([0.5, 1.0, 3.0])), float(rng.choice([0.0, 80.0]))) for row in random_rows(5)
+    ]
+    timeline = build_timeline(make_games(rows), "year", colours)
+    params = ttt.Params(beta=300, draw_margin=150.0, white_advantage=60.0, draw_margin_drift=0.2)
+    inference = ttt.posterior(timeline, params, ttt.fit(timeline, params, EXACT))
+    years, place = calendar(timeline)
+    margins = YearMargins(inference.merged.games, inference.rule.margin, 150.0, 0.0, place, len(years), None)
+    exact, _ = margins.scores(inference, np.ones(9), informed=True)
+    (of_sites,) = margins.scores(inference, np.ones(9), informed=False)
+    assert np.abs(exact).min() > 0.01
+    assert of_sites == pytest.approx(exact, rel=1e-6)
+
+
+def test_near_the_end_steps_ask_for_scores_alone(monkeypatch):
+    """The Fisher information is taken while margins move far, and for the evidence."""
+    asked, scores = [], YearMargins.scores
+
+    def watched(self, posterior, by_year, informed):
+        found = scores(self, posterior, by_year, informed)
+        assert len(found) == 1 + informed
+        asked.append(informed)
+        return found
+
+    monkeypatch.setattr(YearMargins, "scores", watched)
+    fit_rows(random_rows(1), solver=SolverConfig(posterior="factorised"), draw_margin_drift=0.2)
+    assert asked[0]
+    assert asked[-1]
+    assert asked.count(False) >= 2
 
 
 @pytest.mark.parametrize("name", ["ttt", "ttt-d"])

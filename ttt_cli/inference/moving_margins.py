@@ -33,6 +33,7 @@ STATE: Final = "log draw margins by year"
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are none
 FIRST_STEPS: Final = 5  # from the same margin in all years to what shares of draws say
 ROUGH: Final = 1e-3  # of a logarithm
+NEAR: Final = 0.02  # the same: after smaller moves the next step takes the Fisher information as it was
 TINY: Final = 1e-12
 SLOPE_STEP: Final = 1e-2  # of the drift
 SLOPE_TOL: Final = 1e-6  # points
@@ -47,7 +48,7 @@ class Held(Protocol):
     def remember(self) -> None: ...  # noqa: D102
     def apply(self, chains: Any, by_year: Array) -> None: ...  # noqa: D102
     def move(self) -> float: ...  # noqa: D102
-    def scores(self, posterior: Any, by_year: Array) -> Array: ...  # noqa: D102
+    def scores(self, posterior: Any, by_year: Array, informed: bool) -> Array: ...  # noqa: D102
 
 
 class MovingMargins:
@@ -77,7 +78,8 @@ class MovingMargins:
             return
         self.walk = YearWalk(self._years, drift, None if start is None else start.state.get(STATE))
         self._last = math.inf
-        self._known: Array | None = None
+        self._near = np.zeros(0)  # the Fisher information of a posterior near by
+        self._known: Array | None = None  # and of this one
 
     @cached_property
     def _calendar(self) -> tuple[Ids, Ids]:
@@ -158,14 +160,21 @@ class MovingMargins:
         self._held.remember()
         self._known = None
         self.follow_strength(posterior)
-        move = self.walk.accelerated if self._weight.any() else self.walk.step
-        step = move(*self._scores(posterior)) if self.walk.drift else 0.0
+        step = self._step(posterior) if self.walk.drift else 0.0
         self._held.apply(posterior.chains, self._by_year)
         step = step if step > ROUNDING else 0.0
         ahead = step * step / (self._last - step) if step < self._last else step and math.inf
         self._last = step
         most = largest(self._by_year)
         return max(most * step, self._held.move()), most * ahead
+
+    def _step(self, posterior: Any) -> float:
+        informed = self._newcomers or self._last > NEAR  # of newcomers it costs nothing
+        found = self._held.scores(posterior, self._by_year, informed)
+        if informed:
+            self._near = found[1]
+        move = self.walk.accelerated if self._weight.any() else self.walk.step
+        return move(found[0], self._near)
 
     def follow_strength(self, posterior: Any) -> None:
         """Work out how far the players of each game are above its year."""
@@ -176,7 +185,7 @@ class MovingMargins:
         """What theta adds to that of the games."""
         if self.still or not self.walk.drift:
             return 0.0
-        return self.walk.log_evidence(self._scores(posterior)[1])
+        return self.walk.log_evidence(self._information(posterior))
 
     def curve(self, posterior: Any, origin: float) -> DrawCurve | None:
         """What a fit says of the years; `origin` is that of skills."""
@@ -184,7 +193,7 @@ class MovingMargins:
             return None
         sd = np.zeros(len(self._years))
         if self.walk.drift:
-            sd = self._by_year * np.sqrt(self.walk.variance(self._scores(posterior)[1]))
+            sd = self._by_year * np.sqrt(self.walk.variance(self._information(posterior)))
         return DrawCurve(self._years, self._by_year, sd, origin + self._level(posterior))
 
     def gradient(self, posterior: Posterior, by_margin: Array) -> dict[str, float]:
@@ -212,10 +221,10 @@ class MovingMargins:
         total = self._held.strengths(posterior)
         return _filled(np.where(played, total / np.where(played, self._weight, 1.0), np.nan))
 
-    def _scores(self, posterior: Any) -> Array:
-        """The score of each year's theta, and its Fisher information, (2, years)."""
+    def _information(self, posterior: Any) -> Array:
+        """The Fisher information of each year's theta, (years,)."""
         if self._known is None:
-            self._known = self._held.scores(posterior, self._by_year)
+            self._known = self._held.scores(posterior, self._by_year, informed=True)[1]
         return self._known
 
 

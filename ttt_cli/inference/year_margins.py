@@ -29,6 +29,10 @@ class Posterior(Protocol):
     rule: Rule
     chains: Chains
 
+    @property
+    def told(self) -> tuple[Array, Array] | None:
+        """Marginals, and the sites of single skills that games have; None where they have none."""
+
     def mean_skills(self) -> Array:
         """Of all nodes, from the origin, points."""
 
@@ -162,22 +166,29 @@ class YearMargins:
             first, year = self.own
             chains.mean[first] = (by_year - self._base)[year]
 
-    def scores(self, posterior: Posterior, by_year: Array) -> Array:
-        """The score of the logarithm of each year's margin, and its Fisher information, (2, years)."""
-        return self._of_newcomers(posterior, by_year, *self.own) if self.own else self._of_games(posterior)
+    def scores(self, posterior: Posterior, by_year: Array, informed: bool) -> Array:
+        """The score of the logarithm of each year's margin, and if asked its Fisher information, (1 or 2, years).
+
+        The score alone may be that of the sites, which is the same at the fixed point.
+        """
+        if self.own:
+            return self._of_newcomers(posterior, by_year, *self.own)[: 1 + informed]
+        return self._of_games(posterior, informed)
 
     @cached_property
     def _found(self) -> Array:
         return self._room("scores", (2, len(self.margin)), np.float64)  # in each update the same memory
 
-    def _of_games(self, posterior: Posterior) -> Array:
-        from ttt_cli.kernels.ep.ttt import margin_information
+    def _of_games(self, posterior: Posterior, informed: bool) -> Array:
+        from ttt_cli.kernels.ep.ttt import margin_information, site_scores
 
-        found, cavities = self._found, posterior.cavities()
-        posterior.run_games(
-            lambda *part: margin_information(*part, self._games, posterior.rule, cavities, *found)
-        )
-        return np.stack([self._summed(found[0]), self._summed(found[1])])
+        found, games, rule, told = self._found, self._games, posterior.rule, posterior.told
+        if told and not informed:
+            posterior.run_games(lambda *part: site_scores(*part, games, rule, *told, found[0]))
+        else:
+            cavities = posterior.cavities()
+            posterior.run_games(lambda *part: margin_information(*part, games, rule, cavities, *found))
+        return np.stack([self._summed(of) for of in found[: 1 + informed]])
 
     def _of_newcomers(self, posterior: Posterior, by_year: Array, first: Ids, year: Ids) -> Array:
         by_mean, by_variance = (slopes[first] for slopes in posterior.chain_slopes())

@@ -1,10 +1,12 @@
 """A quantity that walks at random over the years, found where score = precision times itself.
 
 It is N(0, 1) in the first year, with variance drift^2 a year from there. Laplace's method with the Fisher information F
-integrates it out: -theta'P theta/2 + log|P|/2 - log|P + F|/2.
+integrates it out: -theta'P theta/2 + log|P|/2 - log|P + F|/2. All of it is one pass along the years and one back, that
+of G. J. Bierman (1973, *Int. J. Control* 18, "Fixed interval smoothing with discrete measurements").
 """
 
-from typing import Final
+import math
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,14 @@ from ttt_cli.arrays import Array, Ids
 
 FARTHEST: Final = 0.5  # of a step
 MEMORY: Final = 3  # steps before, of which a faster one is made
+
+
+class Pass(NamedTuple):
+    """theta as earlier years alone have it, its variance, and what part of that each year leaves; all (years,)."""
+
+    mean: list[float]
+    variance: list[float]
+    left: list[float]
 
 
 class YearWalk:
@@ -23,7 +33,6 @@ class YearWalk:
     def __init__(self, years: Ids, drift: float, start: Array | None) -> None:
         self.drift = drift
         self._sd = np.sqrt(np.append(1.0, drift**2 * np.diff(years))[: len(years)])
-        self._later = np.maximum.outer(np.arange(len(years)), np.arange(len(years)))
         theta = np.zeros(len(years))
         if start is not None and len(start) and len(years):
             known = min(len(start), len(years))
@@ -49,41 +58,60 @@ class YearWalk:
         Returns the largest move of the step alone.
         """
         move = self._scoring(score, information)
-        metric = np.linalg.cholesky(self._posterior(information)).T
-        if self._steps and np.linalg.norm(metric @ move) > np.linalg.norm(metric @ self._steps[-1][0]):
+
+        def felt(steps: Array) -> Array:
+            """Of the length that I + L'F L gives them, (..., 2 years)."""
+            return np.concatenate([steps, np.cumsum(self._sd * steps, -1) * np.sqrt(information)], -1)
+
+        if self._steps and np.linalg.norm(felt(move)) > np.linalg.norm(felt(self._steps[-1][0])):
             self._steps.clear()
         goal = self._u + move
         earlier, self._steps = self._steps, [*self._steps[1 - MEMORY :], (move, goal)]
         self._u = goal
         if earlier:
-            moves, goals = (np.stack([now - one for one in before], 1) for now, before in zip(
+            moves, goals = (np.stack([now - one for one in before]) for now, before in zip(
                 (move, goal), zip(*earlier, strict=True), strict=True))  # fmt: skip
-            share = np.linalg.lstsq(metric @ moves, metric @ move, rcond=1e-6)[0]
-            further = -goals @ share
+            share = np.linalg.lstsq(felt(moves).T, felt(move), rcond=1e-6)[0]
+            further = -share @ goals
             self._u = goal + further * self._within(further)
         return float(np.abs(np.cumsum(self._sd * move)).max(initial=0.0))
 
     def log_evidence(self, information: Array) -> float:
         """What the walk adds to that of the posterior."""
-        return -0.5 * float(self._u @ self._u + np.linalg.slogdet(self._posterior(information))[1])
+        left = self._pass(np.zeros_like(information), information).left
+        return -0.5 * (float(self._u @ self._u) - math.fsum(map(math.log, left)))
 
     def variance(self, information: Array) -> Array:
         """Of theta, (years,)."""
-        root = np.tril(np.broadcast_to(self._sd, self._later.shape))
-        found: Array = np.einsum("ij,ji->i", root, np.linalg.solve(self._posterior(information), root.T))
+        _, variance, left = self._pass(np.zeros_like(information), information)
+        found, later = np.array(variance), 0.0
+        for t in range(len(found) - 1, -1, -1):
+            later = left[t] * (left[t] * later + float(information[t]))
+            found[t] *= 1.0 - variance[t] * later
         return found
 
     def _scoring(self, score: Array, information: Array) -> Array:
-        later = np.cumsum(score[::-1])[::-1]
-        move: Array = np.linalg.solve(self._posterior(information), self._sd * later - self._u)
+        told = score + information * self.theta
+        mean, _, left = self._pass(told, information)
+        news = told - information * mean
+        u, later = np.empty(len(news)), 0.0
+        for t in range(len(news) - 1, -1, -1):
+            later = u[t] = left[t] * (float(news[t]) + later)
+        move: Array = self._sd * u - self._u
         return move * self._within(move)
 
     def _within(self, move: Array) -> float:
         """The share of a move that is not too far."""
         return min(1.0, FARTHEST / max(float(np.abs(np.cumsum(self._sd * move)).max(initial=0.0)), FARTHEST))
 
-    def _posterior(self, information: Array) -> Array:
-        """I + L'F L, the precision of u."""
-        later = np.cumsum(information[::-1])[::-1]
-        found: Array = np.eye(len(self._sd)) + np.outer(self._sd, self._sd) * later[self._later]
+    def _pass(self, told: Array, information: Array) -> Pass:
+        """Along the years, each of which says exp(`told` theta - `information` theta^2/2)."""
+        found = Pass([], [], [])
+        mean = variance = 0.0
+        for sd, b, f in zip(self._sd.tolist(), told.tolist(), information.tolist(), strict=True):
+            variance += sd * sd
+            left = 1.0 / (1.0 + f * variance)
+            for values, value in zip(found, (mean, variance, left), strict=True):
+                values.append(value)
+            mean, variance = left * (mean + variance * b), left * variance
         return found

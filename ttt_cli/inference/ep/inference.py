@@ -298,6 +298,11 @@ class Inference:
         self._chain_kernels.chain_gradient(self._messages, by_mean, by_variance)
         return by_mean, by_variance
 
+    @property
+    def told(self) -> tuple[Array, Array]:
+        """Marginals, and the sites of single skills that games have."""
+        return self._messages.marginal, self.sites.message
+
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
         cavity = np.empty((len(self.merged), 5 if len(self.sites.positivity) else 2))

@@ -204,6 +204,10 @@ class JointInference:
                     by_mean[previous[i]] += by_mean[i]
         return by_mean, by_variance
 
+    @property
+    def told(self) -> None:
+        """Sites of games are of both skills together."""
+
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
         return self._cavity

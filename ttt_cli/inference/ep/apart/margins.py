@@ -38,6 +38,11 @@ class SlicePosterior:
         precision, weighted = self._messages.marginal[begin:end].T
         return np.append(np.zeros(begin), weighted / precision)
 
+    @property
+    def told(self) -> tuple[Array, Array]:
+        """Marginals, and the sites of single skills that games have."""
+        return self._messages.marginal, self._sites.message
+
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
         games, marginal, sites = self._games, self._messages.marginal, self._sites
@@ -71,8 +76,8 @@ class SlicedMargins:
     def strengths(self, _: Posterior) -> Array:  # noqa: D102
         return self._sum("strengths")
 
-    def scores(self, _: Posterior, by_year: Array) -> Array:  # noqa: D102
-        return self._sum("scores", by_year)
+    def scores(self, _: Posterior, by_year: Array, informed: bool) -> Array:  # noqa: D102
+        return self._sum("scores", by_year, informed)
 
     def _sum(self, *what: Any) -> Array:
         found: Array = np.sum(self._ask(*what), axis=0)
