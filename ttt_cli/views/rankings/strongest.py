@@ -27,7 +27,7 @@ MOST_LIKELY: Final = 50
 NAMED: Final = 200  # of the highest means: others are not likely
 _SURPASSED: Final = -3.1  # sds: who is so far below another is not likely
 # Of solutions: sds of differences are exact to 2e-4 then, where 40,000 samples tell 5e-3.
-_LOOSE: Final = 1e-2
+_LOOSE: Final = 1e-3  # solutions are exact to the square of it
 
 
 class Contest(NamedTuple):
