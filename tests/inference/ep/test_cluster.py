@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from itertools import count
@@ -9,6 +10,7 @@ from itertools import count
 import dask
 import numpy as np
 import pytest
+from distributed import get_worker
 
 from tests.support.builders import EXACT, make_games
 from ttt_cli import api
@@ -64,6 +66,21 @@ def test_two_workers_come_to_what_one_process_comes_to(client, games):
     assert "2 slices of time" in over.notes[0]
     again = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), start=over)
     agree(over, again)
+
+
+def test_workers_hold_nothing_after_a_fit(client, games):
+    gc.disable()
+    try:
+        ttt.fit(build_timeline(games), PARAMS, EXACT, place=Cluster(client))
+    finally:
+        gc.enable()
+    held = client.submit(actors_held, pure=False)  # which comes after what was let go
+    assert held.result() == 0
+
+
+def actors_held() -> int:
+    """Of the worker that is asked."""
+    return len(get_worker().state.actors)
 
 
 def test_an_estimated_advantage_is_that_of_one_process_and_slices_are_cut_once(client, games, monkeypatch):

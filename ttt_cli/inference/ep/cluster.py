@@ -6,9 +6,10 @@ a call takes no decision of the scheduler.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -60,8 +61,8 @@ class Cluster:
         Raises SetupError when the scheduler is lost.
         """
         try:
-            with self._client.as_current():  # actors look for it
-                yield Actors(self._client, pieces, play, kept)
+            with self._client.as_current(), closing(Actors(self._client, pieces, play, kept)) as actors:
+                yield actors  # that look for the client
         except BrokenPipeError:  # nobody reads what is shown
             raise
         except (OSError, CancelledError) as error:
@@ -111,6 +112,11 @@ class Actors:
         if None in self._actors:
             raise SliceLost("a worker was lost with the slice of time that it held")
         return [answer for _, answer in found]
+
+    def close(self) -> None:
+        """Let workers forget them, as soon as nothing refers to them any more."""
+        self._actors.clear()
+        gc.collect()  # Dask's actors, and calls of them, refer to each other
 
     def recover(self) -> None:
         """Make lost slices again. Raises SliceLost, and SetupError when no worker is left and none comes back."""
