@@ -1,6 +1,7 @@
 import math
 import os
 import pickle
+import re
 import signal
 import traceback
 from dataclasses import fields
@@ -13,6 +14,7 @@ import pytest
 import ttt_cli
 from tests.support.handmade import RECORDS, games_of, write_small_run
 from tests.support.recorder import Recorder
+from ttt_cli import api
 from ttt_cli.api import _Sweeps, configure, fit, open_run, read_games
 from ttt_cli.errors import ConfigError, DataError, RunError
 from ttt_cli.inference.solver import OnSweep
@@ -23,13 +25,23 @@ CSV = "1857,a,b,1-0\n1858,b,a,1/2-1/2\n"
 
 
 def test_the_python_face_is_what_dir_shows() -> None:
-    assert dir(ttt_cli) == ["__version__", "fit", "leaders", "open_run", "read_games", "top"]
+    assert dir(ttt_cli) == [
+        "__version__", "configure", "fit", "leaders", "open_run", "read_games", "top", "update",
+    ]  # fmt: skip
     assert all(getattr(ttt_cli, name) is not None for name in dir(ttt_cli))
     assert ttt_cli.read_games is read_games
     assert ttt_cli.fit is fit
     assert ttt_cli.open_run is open_run
     with pytest.raises(AttributeError, match="nothing"):
         _ = ttt_cli.nothing
+
+
+def test_everything_that_the_page_offers_is_there() -> None:
+    """A module of the same name, `ttt_cli.update`, would take the place of the function."""
+    page = (Path(__file__).parents[1] / "docs/api.md").read_text(encoding="utf-8")
+    offered = re.findall(r"^::: ttt_cli\.api\.(\w+)$", page, re.MULTILINE)
+    assert len(offered) > 6
+    assert [getattr(ttt_cli, name) for name in offered] == [getattr(api, name) for name in offered]
 
 
 def test_games_are_read_with_the_keys_of_the_data_section(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ttt_cli.api import fit, leaders, open_run, read_games, top
+    from ttt_cli.api import configure, fit, leaders, open_run, read_games, top, update
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "fit", "leaders", "open_run", "read_games", "top"]
+__all__ = ["__version__", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
 
 
 def __dir__() -> list[str]:

@@ -31,7 +31,7 @@ from ttt_cli.runs.storing.writing import writing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, resolve
 from ttt_cli.timeline import Timeline, build_timeline
-from ttt_cli.update import add_games, update_config
+from ttt_cli.updating import add_games, update_config
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.top import SEED, ranking
 

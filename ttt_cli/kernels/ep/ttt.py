@@ -18,7 +18,7 @@ from ttt_cli.kernels.codes import (
 )
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
 from ttt_cli.kernels.normal import LOG_SQRT_2PI, density, mills
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 
@@ -38,12 +38,13 @@ def _moments(mean, advantage, variance, outcome, margin):
 
 
 @flat
-def _play(g, i, j, code, times, noise, margin, advantage, handicap, share, marginal, message, link):
+def _play(g, meeting, times, noise, advantage, share, marginal, message, link):
     """Move the sites of one game this share of the way.
 
     Returns the sum of how far both precisions have to go, each over the larger, with its sign (0 for a single game);
     `NONE` where there is no such site.
     """
+    i, j, outcome, handicap, margin = meeting
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
@@ -53,8 +54,7 @@ def _play(g, i, j, code, times, noise, margin, advantage, handicap, share, margi
     var_j = cavity_i * inverse
     mean_i = (marginal[i, 1] - message[g, 1]) * var_i
     mean_j = (marginal[j, 1] - message[g, 3]) * var_j
-    outcome = outcome_of(code)
-    difference = mean_i - mean_j + handicap_of(code, handicap)
+    difference = mean_i - mean_j + handicap
     shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin)
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
         return NONE
@@ -101,12 +101,12 @@ def _play_period(begin, end, games, rule, repeats, marginal, message, link):
     _, first, second, code, weight = games
     noise, margin, _, advantage, handicap = rule
     for g in span(begin, end):
+        meeting = Meeting(
+            at(first[g]), at(second[g]), outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
+        )
         before, share = 0.0, 1.0
         for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
-            away = _play(
-                g, at(first[g]), at(second[g]), code[g], weight[g], noise, margin[g], advantage, handicap, share,
-                marginal, message, link,
-            )  # fmt: skip
+            away = _play(g, meeting, weight[g], noise, advantage, share, marginal, message, link)
             if away == NONE or abs(away) <= SETTLED or (share == 1.0 and abs(away) < SLOW * abs(before)):
                 break
             if away * before < 0.0:

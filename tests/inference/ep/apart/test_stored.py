@@ -77,7 +77,8 @@ def test_what_is_held_of_crossing_players_counts(tmp_path, monkeypatch):
 
 def test_too_little_memory_is_said(tmp_path):
     with pytest.raises(
-        ConfigError, match=r"0\.001 GB are too little: games and players take 0\.001 GB already"
+        ConfigError,
+        match=r"0\.001 GB are too little: with games and players the program takes 0\.001 GB already",
     ):
         Storage(tmp_path, TAKEN + 10, 1).cuts(history(5))
 

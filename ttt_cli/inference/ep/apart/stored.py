@@ -99,7 +99,8 @@ class Storage:
                 return cuts
             count += -(-count // 4)
         raise ConfigError(
-            f"{self._memory / 1e9:.3g} GB are too little: games and players take {taken / 1e9:.3g} GB already",
+            f"{self._memory / 1e9:.3g} GB are too little: "
+            f"with games and players the program takes {taken / 1e9:.3g} GB already",
             hint="solver.threads=1 works on one slice of time at a time; more memory, or a cluster, helps",
         )
 

@@ -17,7 +17,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.runs.storing import fill
 from ttt_cli.systems import registry, ttt
 from ttt_cli.systems.resolve import Resolved
-from ttt_cli.update import update_config
+from ttt_cli.updating import update_config
 
 pytestmark = pytest.mark.slow
 
