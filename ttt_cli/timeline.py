@@ -111,6 +111,20 @@ class Timeline:
             joined=None if self.joined is None else self.joined[:games],
         )
 
+    def unplayed(self, nodes: Places) -> "Timeline":
+        """Some nodes, all or none of each player's, without a game."""
+        place = np.full(self.n_nodes + 1, -1, np.int32)  # of -1, too
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        columns = {name: getattr(self, name)[nodes] for name in _NODE_COLUMNS}
+        return replace(
+            self,
+            node_start=np.searchsorted(nodes, self.node_start),
+            game_start=np.zeros_like(self.game_start),
+            **columns | {"previous": place[self.previous[nodes]], "next": place[self.next[nodes]]},
+            **{name: getattr(self, name)[:0] for name in GAME_COLUMNS},
+            joined=None if self.joined is None else self.joined[:0],
+        )
+
 
 _NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "gap_years")
 GAME_COLUMNS: Final = ("game_white", "game_black", "outcome", "weight", "offset", "sides")

@@ -54,8 +54,8 @@ class Held(Protocol):
 class MovingMargins:
     """The margins of merged games, `margin` (games,), points, as `Rule` has them; `base` is eps0.
 
-    `newcomers`: players have margins of their own. `start` may hold theta of an earlier fit. `held` has the games
-    where `merged` is None.
+    `newcomers`: the sd of newcomers' margins, 0 where players have none of their own. `start` may hold theta of an
+    earlier fit. `held` has the games where `merged` is None.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class MovingMargins:
         drift: float,
         strength: float,
         *,
-        newcomers: bool = False,
+        newcomers: float = 0.0,
         start: Fit | None = None,
         held: Held | None = None,
     ) -> None:
@@ -121,7 +121,7 @@ class MovingMargins:
     @property
     def of_newcomers(self) -> bool:
         """Whether years move the means of newcomers' margins."""
-        return self._newcomers and not self.still and self.walk.drift != 0.0
+        return self._newcomers > 0.0 and not self.still and self.walk.drift != 0.0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -136,12 +136,8 @@ class MovingMargins:
             return
         weight, drawn = self._held.counts()
         if self.of_newcomers and not weight.any():
-            variables, year = self._own
-            sd = math.sqrt(chains.variance[variables].max(initial=0.0)) if chains else 1.0
-            while (
-                self.walk.step(*_of_one_margin(self._by_year / sd, np.bincount(year, minlength=len(weight))))
-                > ROUGH
-            ):
+            debuts = np.bincount(self._own[1], minlength=len(weight))
+            while self.walk.step(*_of_one_margin(self._by_year / self._newcomers, debuts)) > ROUGH:
                 pass
         elif self.walk.drift and not self.walk.theta.any():
             for _ in range(FIRST_STEPS):
@@ -169,7 +165,7 @@ class MovingMargins:
         return max(most * step, self._held.move()), most * ahead
 
     def _step(self, posterior: Any) -> float:
-        informed = self._newcomers or self._last > NEAR  # of newcomers it costs nothing
+        informed = self._newcomers > 0.0 or self._last > NEAR  # of newcomers it costs nothing
         found = self._held.scores(posterior, self._by_year, informed)
         if informed:
             self._near = found[1]

@@ -42,7 +42,8 @@ TRAITS: Final = Traits(
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: 0.05 is seen, after better first sweeps
-NOTHING_TOL: Final = 1e-3  # of the margins before any game, points: log Z is flat there, and right to 1e-10
+# of the margins before any game, points: log Z is flat there and right to 1e-10, or 1e-5 where newcomers' margins move
+NOTHING_TOL: Final = 1e-3
 GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
 
 
@@ -100,8 +101,10 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
             least_rate=LEAST_RATE,
             settling=SETTLING,
         )
-    merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-    before_games, _ = _without_games(timeline, params, merged, NOTHING_TOL, solver.threads).log_evidence()
+        before_games = apart.without_games(_play(params, 0.0), NOTHING_TOL)
+    else:
+        merged = merge_games(timeline, colours=params.white_advantage != 0.0)
+        before_games, _ = _without_games(timeline, params, merged, NOTHING_TOL, solver.threads).log_evidence()
 
     def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
         if apart:
@@ -160,10 +163,10 @@ def _inference(
     start: Fit | None = None,
     threads: int | None = None,
 ) -> Inference:
-    priors = _priors(timeline, params)
-    margin, handicap = priors["draw_margin"].origin, merged.given(_elo_unit(params), advantage)
+    priors, (margin, sd) = _priors(timeline, params), _margin(params)
+    handicap = merged.given(_elo_unit(params), advantage)
     moves = params.draw_margin_drift, params.draw_margin_strength
-    moving = MovingMargins(timeline, merged, margin, *moves, newcomers=True, start=start)
+    moving = MovingMargins(timeline, merged, margin, *moves, newcomers=sd, start=start)
     rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, handicap)
     return Inference(timeline, merged, priors, rule, moving, start, threads)
 
@@ -173,8 +176,9 @@ def _priors(timeline: Timeline, params: Params) -> dict[str, Prior]:
 
 
 def _play(params: Params, advantage: float) -> Play:
+    margin, sd = _margin(params)
     return Play(
-        2.0 * params.beta**2, _margin(params)[0], advantage, _elo_unit(params), own_margins=True,
+        2.0 * params.beta**2, margin, advantage, _elo_unit(params), own_margins=sd,
         drift=params.draw_margin_drift, strength=params.draw_margin_strength,
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ from ttt_cli.inference.ep.apart import fit as apart
 from ttt_cli.inference.ep.apart.cutting import Cutter
 from ttt_cli.inference.ep.apart.inference import SliceLost
 from ttt_cli.inference.ep.cluster import Cluster
-from ttt_cli.systems import ttt
+from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
 pytestmark = pytest.mark.slow
@@ -58,13 +58,16 @@ def agree(one, other):
         assert other.newcomers.sd == pytest.approx(one.newcomers.sd, abs=1e-6)
 
 
-def test_two_workers_come_to_what_one_process_comes_to(client, games):
-    timeline = build_timeline(games)
-    over = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client))
-    agree(ttt.fit(timeline, PARAMS, EXACT), over)
+@pytest.mark.parametrize(
+    ("model", "moving"), [(ttt, {}), (ttt_d, {"prior_mean_drift": 30.0, "draw_margin_strength": 0.2})]
+)
+def test_two_workers_come_to_what_one_process_comes_to(client, games, model, moving):
+    timeline, params = build_timeline(games), model.Params(beta=300, tau=70, growth=310, **moving)
+    over = model.fit(timeline, params, EXACT, place=Cluster(client))
+    agree(model.fit(timeline, params, EXACT), over)
     assert over.posterior == "factorised"
-    assert "2 slices of time" in over.notes[0]
-    again = ttt.fit(timeline, PARAMS, EXACT, place=Cluster(client), start=over)
+    assert "2 slices of time" in over.notes[-1]
+    again = model.fit(timeline, params, EXACT, place=Cluster(client), start=over)
     agree(over, again)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ttt_cli.arrays import Places
 from ttt_cli.cluster.chains import work_on
 from ttt_cli.errors import SetupError
-from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
+from ttt_cli.inference.ep.apart.cutting import Piece, Pieces, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
 from ttt_cli.inference.ep.slices import period_cuts
@@ -55,7 +55,7 @@ class Cluster:
         return period_cuts(timeline.game_start, len(_addresses(self._client)))
 
     @contextmanager
-    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Actors]:
+    def hold(self, pieces: Pieces, play: Play, kept: Path | None) -> Iterator[Actors]:
         """A slice on each worker; nothing of them is left there after the block.
 
         Raises SetupError when the scheduler is lost.
@@ -72,7 +72,7 @@ class Cluster:
 class Actors:
     """Slices held by workers, each by one that has the fewest; what a lost worker held is made again elsewhere."""
 
-    def __init__(self, client: Client, pieces: Cutter, play: Play, kept: Path | None) -> None:
+    def __init__(self, client: Client, pieces: Pieces, play: Play, kept: Path | None) -> None:
         self._client, self._pieces, self._made_with = client, pieces, (play, kept)
         self._where = [""] * len(pieces)
         made = [self._sent(piece) for piece in pieces]

@@ -1,8 +1,9 @@
 """Cutting a timeline into slices of time, each with nothing but its own nodes and games."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,15 @@ Number = TypeVar("Number", bound=np.generic)
 class Play:
     """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point.
 
-    With `own_margins` players have draw margins, counted from `margin`. `drift` and `strength`: how margins move.
+    `own_margins`: the sd of newcomers' draw margins, counted from `margin`, 0 where players have none of their own.
+    `drift` and `strength`: how margins move.
     """
 
     noise: float
     margin: float
     advantage: float
     unit: float
-    own_margins: bool = False
+    own_margins: float = 0.0
     drift: float = 0.0
     strength: float = 0.0
 
@@ -83,6 +85,21 @@ class Piece:
     future: Mask
     guess: Array | None = None
     newcomers: Moving | None = None
+
+
+class Pieces(Protocol):
+    """The pieces of a timeline; the `borders` between them are known when all have been gone through.
+
+    `widest` as in `JointSolver`.
+    """
+
+    widest: float
+
+    @property
+    def borders(self) -> Borders: ...  # noqa: D102
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Piece]: ...
+    def __getitem__(self, number: int) -> Piece: ...
 
 
 class Cutter:
@@ -148,6 +165,15 @@ class Cutter:
 
     def __getitem__(self, number: int) -> Piece:
         return self._piece(number)[0]
+
+    def among(self, nodes: Places, timeline: Timeline) -> "Cutter":
+        """The same of some nodes only, which are those of another timeline."""
+        found = copy(self)
+        found._timeline = timeline
+        found._mean, found._variance, found._widest = (
+            of[:, nodes] for of in (self._mean, self._variance, self._widest)
+        )
+        return found
 
     def _piece(self, number: int) -> tuple[Piece, Ids]:
         """A piece, and the players of its segments."""
@@ -218,6 +244,29 @@ class Cutter:
             piece = replace(piece, newcomers=Moving(self._newcomers.sd, *steps))
         timeline.room.let_go()
         return piece, players[order][:segments].astype(np.int32)
+
+
+class Unplayed:
+    """Pieces as if nobody had played a game: each of some players, who then know nothing of each other."""
+
+    def __init__(self, timeline: Timeline, count: int, priors: Sequence[Prior]) -> None:
+        self._timeline = timeline
+        self._count = max(1, min(count, len(timeline.players)))
+        self._whole = Cutter(timeline, np.array([0, len(timeline.periods)]), priors, colours=False)
+        self.widest = self._whole.widest
+        none = np.empty(0)
+        self.borders = Borders(np.zeros(self._count + 1, np.int32), none.astype(np.int32), none, none)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Piece]:
+        return (self[number] for number in range(self._count))
+
+    def __getitem__(self, number: int) -> Piece:
+        nodes = np.flatnonzero(self._timeline.node_player % self._count == number)
+        some = self._whole.among(nodes, self._timeline.unplayed(nodes))
+        return replace(some[0], number=number)
 
 
 def _flat(values: NDArray[Number]) -> NDArray[Number]:

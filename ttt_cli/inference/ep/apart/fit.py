@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.apart.checkpoint import Checkpoint
-from ttt_cli.inference.ep.apart.cutting import Cutter, Play
+from ttt_cli.inference.ep.apart.cutting import Cutter, Pieces, Play, Unplayed
 from ttt_cli.inference.ep.apart.inference import Holder, SitesLost, SlicedInference
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
@@ -41,7 +41,7 @@ class Place(Protocol):
     def cuts(self, timeline: Timeline) -> Places:
         """The periods at which slices begin, and the end of the last."""
 
-    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> AbstractContextManager[Holder]:
+    def hold(self, pieces: Pieces, play: Play, kept: Path | None) -> AbstractContextManager[Holder]:
         """The slices made of these pieces, inside the block; their sites are kept in a folder."""
 
 
@@ -97,9 +97,7 @@ class FitsApart:
         if self._holder is None:
             self._holder = self._cut(play)
         timeline, priors, pieces = self._timeline, self._priors, self._pieces
-        moving = moving_margins(timeline, play, start)
-        newcomers = priors["skill"].newcomers
-        inference = SlicedInference(self._holder, pieces.borders, pieces.widest, moving, play, newcomers)
+        inference = self._inference(self._holder, pieces, moving_margins(timeline, play, start), play)
         on_sweep = self._given.get("on_sweep")
         while True:
             before = inference.traffic
@@ -136,9 +134,30 @@ class FitsApart:
         found[0] += np.array(origins)
         return found
 
+    @cached_property
+    def _priors(self) -> Mapping[str, Prior]:
+        return self._priors_of()
+
+    def without_games(self, play: Play, tol: float) -> float:
+        """The log-evidence of the same nodes if nobody had played a game."""
+        timeline, count = self._timeline, len(self._place.cuts(self._timeline)) - 1
+        pieces = Unplayed(timeline, count, [*self._priors.values()])
+        with self._place.hold(pieces, play, None) as holder:
+            inference = self._inference(holder, pieces, moving_margins(timeline, play, None), play)
+            while True:
+                iterate(inference.sweep, SolverConfig(tol=tol), None)
+                with suppress(SitesLost):
+                    return inference.log_evidence()[0]
+
+    def _inference(
+        self, holder: Holder, pieces: Pieces, moving: Callable[..., MovingMargins], play: Play
+    ) -> SlicedInference:
+        newcomers = self._priors["skill"].newcomers
+        return SlicedInference(holder, pieces.borders, pieces.widest, moving, play, newcomers)
+
     def _cut(self, play: Play) -> Holder:
         timeline, place, start = self._timeline, self._place, self._given.get("start")
-        self._priors, guess = self._priors_of(), None
+        guess = None
         if tells_of(start, timeline.n_nodes):
             first, self._warm = timeline.previous < 0, True
             known = [believed(start, name, prior, first) for name, prior in self._priors.items()]

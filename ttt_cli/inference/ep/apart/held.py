@@ -42,7 +42,7 @@ class HeldSlice:
     def __init__(self, piece: Piece, play: Play, folder: Path | None = None, room: Room = in_memory) -> None:
         from ttt_cli.kernels.ep import borders, chains, joint_means
 
-        own = play.own_margins
+        own = play.own_margins > 0.0
         self._kernels, self._links = (
             import_module(f"ttt_cli.kernels.ep.{name}")
             for name in (("ttt_d", "ttt_d_links") if own else ("ttt", "ttt_links"))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ttt_cli.arrays import Places
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.ep.apart.cutting import Cutter, Piece, Play
+from ttt_cli.inference.ep.apart.cutting import Piece, Pieces, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.processes import Engine, available_cores
@@ -35,7 +35,7 @@ PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 class Stored:
     """The slices in the files of a folder, as many in memory at a time as there are threads."""
 
-    def __init__(self, pieces: Cutter, threads: int, stored: Callable[[Piece], "_StoredSlice"]) -> None:
+    def __init__(self, pieces: Pieces, threads: int, stored: Callable[[Piece], "_StoredSlice"]) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="ttt")
         self._slices = [stored(piece) for piece in pieces]
 
@@ -50,8 +50,9 @@ class Stored:
         """Nothing is lost here."""
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, and look at the files no more."""
         self._pool.shutdown()
+        self._slices.clear()
 
 
 class Storage:
@@ -110,7 +111,7 @@ class Storage:
         return self._node * timeline.n_nodes + each * timeline.n_games
 
     @contextmanager
-    def hold(self, pieces: Cutter, play: Play, kept: Path | None) -> Iterator[Stored]:
+    def hold(self, pieces: Pieces, play: Play, kept: Path | None) -> Iterator[Stored]:
         """The files are gone after the block. Raises SetupError when there is no room for them."""
         with self._folder:
             folder = self._folder.enter_context(folder_of_files(self.scratch, "slices"))
