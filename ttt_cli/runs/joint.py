@@ -146,9 +146,9 @@ class JointSkills:
         if len(groups) > FEW:
             found = zip(weights, self.within(groups), strict=True)
             return np.array([w @ covariance @ w for w, covariance in found])
-        return np.array(
-            [self._variance(self._points(group), w, exact) for group, w in zip(groups, weights, strict=True)]
-        )
+        points, ends = self._points([skill for group in groups for skill in group]), _ends(groups)
+        parts = (points.of(slice(*both)) for both in pairwise(ends))
+        return np.array([self._variance(part, w, exact) for part, w in zip(parts, weights, strict=True)])
 
     def _variance(self, points: _Points, w: Array, exact: float) -> float:
         b = self._weights(points).sum(w)
@@ -162,7 +162,7 @@ class JointSkills:
         LookupFailed, RunError, and ConfigError where the factor of many is out of reach.
         """
         points = self._points([skill for group in groups for skill in group])
-        ends = np.cumsum([0, *map(len, groups)])
+        ends = _ends(groups)
         if len(points.node) <= FEW:
             self._asked += len(points.node)
             by_factor = self._asked > FEW and self._affordable
@@ -302,6 +302,11 @@ class JointSkills:
             raise RunError(
                 "its joint posterior cannot be true", where=self._run.name, hint="fit the games again"
             ) from error
+
+
+def _ends(groups: Sequence[Sequence[Skill]]) -> Places:
+    """Where each group begins among the skills of all, and the last one ends."""
+    return np.cumsum([0, *map(len, groups)])
 
 
 def _drawn(rng: np.random.Generator, covariance: Array, n: int) -> Array:

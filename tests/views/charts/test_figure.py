@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import altair
 import numpy as np
 import pytest
 
@@ -266,6 +267,7 @@ def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None
         for t in (10.0, 20.0)
     )
     spec = make_figure(run, "evidence").spec
+    altair.LayerChart.from_dict(spec)  # raises when it is not valid
     (tiles,) = layers(spec, "rect")
     assert {(row["beta"], row["tau"]): row["below"] for row in tiles["values"]} == {
         (100.0, 10.0): 100.0, (100.0, 20.0): 101.0, (200.0, 10.0): 0.0, (200.0, 20.0): 1.0,
@@ -317,11 +319,10 @@ def test_kinds_have_all_a_figure(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top"])
+@pytest.mark.parametrize("kind", ["skills", "leaders", "games", "top", "difference", "calibration"])
 def test_figures_are_valid_descriptions(margins: Run, kind: str) -> None:
-    import altair
-
-    spec = make_figure(margins, kind, count=2).spec
+    names = ["Anderssen", "Morphy"] if kind == "difference" else []
+    spec = make_figure(margins, kind, names, count=2).spec
     altair.LayerChart.from_dict(spec)  # raises when it is not
 
 

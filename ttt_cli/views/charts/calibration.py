@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ttt_cli.views.charts.style import COLOURS, PALE, chart_of, finish
+from ttt_cli.views.charts.style import COLOURS, PALE, chart_of, finish, tooltips
 from ttt_cli.views.run import side_names
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
     right = chart_of(ends).mark_line(strokeDash=[4, 4], color=PALE, aria=False).encode(x=x, y=y)
     marks = chart_of(records)
     spans = marks.mark_rule(strokeWidth=1.5, opacity=0.6, aria=False).encode(
-        x=x, y=alt.Y("low:Q", scale=share), y2="high:Q", color=colour
+        x=x, y=alt.Y("low:Q", scale=share), y2=alt.Y2("high:Q"), color=colour
     )
     lines = marks.mark_line(strokeWidth=1.2, opacity=0.6, aria=False).encode(x=x, y=y, color=colour)
     points = marks.mark_point(filled=True, size=45, opacity=1, aria=False).encode(
@@ -56,7 +56,7 @@ def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
         y=y,
         color=colour,
         shape=alt.Shape("outcome:N", scale=alt.Scale(domain=names), legend=legend),
-        tooltip=["outcome:N", "predicted:Q", "observed:Q", "games:Q"],
+        tooltip=tooltips("outcome:N", "predicted:Q", "observed:Q", "games:Q"),
     )
     often = f"every {run.meta.period}" if found.every == 1 else f"every {found.every} {run.meta.period}s"
     note = (

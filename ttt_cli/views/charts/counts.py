@@ -11,7 +11,7 @@ from ttt_cli.errors import LookupFailed
 from ttt_cli.periods import year_of
 from ttt_cli.views.charts.histories import drawn_when_idle
 from ttt_cli.views.charts.labels import HEIGHT, upright
-from ttt_cli.views.charts.style import COLOURS, UPRIGHT, WIDTH, chart_of, finish, year_axis
+from ttt_cli.views.charts.style import COLOURS, UPRIGHT, WIDTH, chart_of, finish, tooltips, year_axis
 from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.run import axis_title
 
@@ -48,7 +48,7 @@ def games_chart(run: Run) -> alt.LayerChart:
     bars = (
         chart_of(records)
         .mark_bar(color=COLOURS[0], strokeWidth=0, binSpacing=0, width=width)
-        .encode(x=x, y=y, tooltip=["year:Q", "games:Q"])
+        .encode(x=x, y=y, tooltip=tooltips("year:Q", "games:Q"))
     )
     total = sum(games for _, games in rows)
     return finish([bars], "Games per year", f"{run.name} · {total:,.10g} games", height=_SHORT)
@@ -93,13 +93,13 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
                 scale=alt.Scale(domain=names, range=list(COLOURS[:2])),
                 legend=alt.Legend(title=None, orient="top", labelFontSize=12, offset=0),
             ),
-            tooltip=["of:N", "player:N", "period:N", "value:Q"],
+            tooltip=tooltips("of:N", "player:N", "period:N", "value:Q"),
         )
     )
     band = (
         chart_of(firsts)
         .mark_area(opacity=0.15, color=COLOURS[1], aria=False)
-        .encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
+        .encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"))
     )
     text = chart_of(_names(firsts, first, last, 0.02 * (high - low))).mark_text(**UPRIGHT)
     words = limits.words()
@@ -109,7 +109,7 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
     layers = [
         *([band] if high > max(record["value"] for record in firsts) else []),
         lines,
-        text.encode(x=x, y=y, text="text:N"),
+        text.encode(x=x, y=y, text=alt.Text("text:N")),
     ]
     return finish(layers, f"The top {count} through time", note)
 

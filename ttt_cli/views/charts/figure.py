@@ -62,7 +62,9 @@ def make_figure(
     `since`, `every`: from when on games are predicted for `calibration`, and how often is learned.
     Raises LookupFailed for names that nobody has, and when there is nothing to show.
     """
-    with run:
+    from altair.utils.schemapi import debug_mode
+
+    with run, debug_mode(False):  # every part would be validated, which takes longer than to make it
         if kind == "skills":
             return _skills(run, names, other, beside, limits or eligible(run), by)
         if kind == "difference":

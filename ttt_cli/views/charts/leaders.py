@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.periods import STEPS_PER_YEAR, year_of
 from ttt_cli.views.charts.histories import MANY_DAYS
 from ttt_cli.views.charts.labels import upright
-from ttt_cli.views.charts.style import INK, PALE, UPRIGHT, WIDTH, chart_of, colour, finish, year_axis
+from ttt_cli.views.charts.style import (
+    INK,
+    PALE,
+    UPRIGHT,
+    WIDTH,
+    chart_of,
+    colour,
+    finish,
+    tooltips,
+    year_axis,
+)
 from ttt_cli.views.rankings.leaders import Leader, leaders_and_remarks, reigns
 
 if TYPE_CHECKING:
@@ -49,19 +59,20 @@ def leaders_chart(run: Run, limits: Eligible) -> alt.LayerChart:
         labelExpr="format(abs(datum.value), '.1f')",
     )  # fmt: skip
     y = alt.Y("low:Q", axis=axis, scale=alt.Scale(domain=[low, 1.0 + _HEADROOM], nice=False))
-    tooltip = ["player:N", "period:N", alt.Tooltip("p:Q", title="p_best", format=".3f"), "of:N"]
+    p_best = alt.Tooltip("p:Q", title="p_best", format=".3f")
+    tooltip = [*tooltips("player:N", "period:N"), p_best, *tooltips("of:N")]
     rects = (
         chart_of(bars)
         .mark_rect(strokeWidth=0, aria=False)
         .encode(
-            x=x, x2="end:Q", y=y, y2="high:Q", color=_colours([one.player for one in found]),
+            x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("high:Q"), color=_colours([one.player for one in found]),
             opacity=alt.Opacity("shade:Q", scale=None), tooltip=tooltip,
         )
     )  # fmt: skip
     zero = chart_of([{"low": 0.0}]).mark_rule(color=INK, aria=False).encode(y=y)
     labels = chart_of(_labels(reigns(found), run.meta.period, first, last))
-    strokes = labels.mark_rule(color=PALE, strokeWidth=0.6, aria=False).encode(x=x, y=y, y2="high:Q")
-    text = labels.mark_text(**UPRIGHT).encode(x=x, y=y, text="text:N")
+    strokes = labels.mark_rule(color=PALE, strokeWidth=0.6, aria=False).encode(x=x, y=y, y2=alt.Y2("high:Q"))
+    text = labels.mark_text(**UPRIGHT).encode(x=x, y=y, text=alt.Text("text:N"))
     words = limits.words()
     what = (
         f"{run.name} · above: the number one, beneath: others from {CHALLENGES} on, grey if never number one"

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
-from ttt_cli.views.charts.style import HEIGHT, PALE, WIDTH, chart_of, colour, finish, shape, year_axis
+from ttt_cli.views.charts.style import (
+    HEIGHT,
+    PALE,
+    WIDTH,
+    chart_of,
+    colour,
+    finish,
+    shape,
+    tooltips,
+    year_axis,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -155,11 +165,19 @@ def _pieces(curves: Sequence[History], active: bool, fields: dict[str, Value]) -
 
 
 def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
+    import altair as alt
+
     fields: dict[str, Value] = {"low": lambda p: p.mean - p.sd, "high": lambda p: p.mean + p.sd}
     return [
         chart_of(_pieces(curves, active, fields))
         .mark_area(opacity=opacity, aria=False)
-        .encode(x=scale.x(), y=scale.y("low"), y2="high:Q", color=scale.colour(), detail="piece:N")
+        .encode(
+            x=scale.x(),
+            y=scale.y("low"),
+            y2=alt.Y2("high:Q"),
+            color=scale.colour(),
+            detail=alt.Detail("piece:N"),
+        )
         for active, opacity in ((False, 0.07), (True, 0.16))
     ]
 
@@ -167,10 +185,12 @@ def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
 def _lines(
     curves: Sequence[History], scale: _Scales, value: Value, dash: Sequence[int] = (1, 0)
 ) -> list[alt.Chart]:
+    import altair as alt
+
     return [
         chart_of(_pieces(curves, active, {"value": value}))
         .mark_line(strokeDash=list(dash), strokeWidth=width, opacity=opacity, aria=False)
-        .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail="piece:N")
+        .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail=alt.Detail("piece:N"))
         for active, width, opacity in ((False, 1.0, 0.55), (True, 2.0, 1.0))
     ]
 
@@ -194,15 +214,14 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str, words: Wor
         if point.games > 0
     ]
     shapes = alt.Scale(domain=scale.names, range=[shape(index) for index in range(len(scale.names))])
-    tooltips = [
+    shown = [
         alt.Tooltip("player:N"),
         alt.Tooltip("period:N") if words.idle else alt.Tooltip("period:N", title=words.across),
         alt.Tooltip("value:Q", title=words.line),
-        "sd:Q",
-        *(["games:Q"] if words.idle else []),
+        *tooltips("sd:Q", *(["games:Q"] if words.idle else [])),
     ]
     if any("draw_margin" in record for record in records):
-        tooltips.append("draw_margin:Q")
+        shown += tooltips("draw_margin:Q")
     chart: alt.Chart = (
         chart_of(records)
         .mark_point(filled=True, size=22, opacity=1, aria=False)
@@ -211,7 +230,7 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str, words: Wor
             y=scale.y(),
             color=scale.colour(),
             shape=alt.Shape("player:N", legend=None, scale=shapes),
-            tooltip=tooltips,
+            tooltip=shown,
         )
     )
     return chart
@@ -239,7 +258,7 @@ def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
                 {**common, "year": scale.year_at(a), "value": scale.value_at(b)}
                 for a, b in ((x, y), (label.x - 1, label.y))
             ]
-    text = chart_of(labels).encode(x=scale.x(), y=scale.y(), text="text:N")
+    text = chart_of(labels).encode(x=scale.x(), y=scale.y(), text=alt.Text("text:N"))
     look: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": 12}
     halo = text.mark_text(**look, aria=False, stroke="white", strokeWidth=4, strokeJoin="round", opacity=0.85)
     joined = (

@@ -39,10 +39,19 @@ def shape(index: int) -> str:
 
 
 def chart_of(records: Sequence[Mapping[str, Any]]) -> alt.Chart:
-    """An unmarked chart of these records, which it carries inside."""
+    """An unmarked chart of these records, which it carries inside; copies of the chart do not copy them."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=list(records)))
+    data = alt.InlineData(values=list(records))
+    object.__setattr__(data, "__deepcopy__", lambda _: data)
+    return alt.Chart(data)
+
+
+def tooltips(*fields: str) -> list[alt.Tooltip]:
+    """What is told of a mark: typed, since for a channel that is a text all types of altair are looked at."""
+    import altair as alt
+
+    return [alt.Tooltip(field) for field in fields]
 
 
 def finish(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
-from ttt_cli.views.charts.style import STEPS, chart_of, finish
+from ttt_cli.views.charts.style import STEPS, chart_of, finish, tooltips
 from ttt_cli.views.evidence.surface import Surface, stored_surface
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _layers(surface: Surface) -> list[alt.Chart]:
     ]  # fmt: skip
     legend = alt.Legend(title="nats below the best", labelFontSize=12, symbolType="square", symbolSize=220)
     colour = alt.Scale(domain=shown, range=colours)
-    tooltip = [f"{x_key}:Q", f"{y_key}:Q", "log_evidence:Q", "below:Q"]
+    tooltip = tooltips(f"{x_key}:Q", f"{y_key}:Q", "log_evidence:Q", "below:Q")
 
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", axis=axis, title=f"{x_key}, points", scale=scales[0])
@@ -97,7 +97,7 @@ def _layers(surface: Surface) -> list[alt.Chart]:
     if is_full:
         stroke = alt.Stroke("step:N", scale=colour, legend=None)
         marks = base.mark_rect(strokeWidth=0.6).encode(
-            x=x("left"), x2="right:Q", y=y("low"), y2="high:Q", stroke=stroke
+            x=x("left"), x2=alt.X2("right:Q"), y=y("low"), y2=alt.Y2("high:Q"), stroke=stroke
         )
     else:  # tiles would have holes, or hide where nothing is known
         marks = base.mark_point(filled=True, shape="square", size=110, opacity=1).encode(
