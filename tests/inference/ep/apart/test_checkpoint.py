@@ -12,7 +12,9 @@ from tests.support.builders import EXACT
 from ttt_cli.errors import SetupError
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.apart import stored
+from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
 from ttt_cli.inference.ep.apart.stored import Storage
+from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.systems import ttt
 
 TAKEN = 1_000_000
@@ -71,6 +73,28 @@ def test_other_games_and_parameters_begin_anew(tmp_path):
         assert found.log_evidence == fresh.log_evidence
         assert changes[0] > 1.0
     assert len(list(tmp_path.glob("ttt-fit-*"))) == 1
+
+
+def test_a_slice_that_was_given_up_but_lives_spoils_nothing(tmp_path, monkeypatch):
+    """It is half way in keeping its sites when the one that took its place keeps others."""
+    old, new, found = (sites_of(value) for value in (1.0, 2.0, 0.0))
+    save = np.save
+
+    def slow(file, values):
+        monkeypatch.setattr(np, "save", save)
+        keep_sites(tmp_path, 0, new)
+        save(file, values)
+
+    monkeypatch.setattr(np, "save", slow)
+    keep_sites(tmp_path, 0, old)
+    assert kept_sites(tmp_path, 0, found)
+    assert set(np.unique(found.message)) < {1.0, 2.0}
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def sites_of(value):
+    """Those of five games, alike."""
+    return Sites(np.full((5, 4), value), np.zeros((5, 2)), np.zeros((0, 2)))
 
 
 def test_sites_that_cannot_be_kept_are_an_error(tmp_path, monkeypatch):

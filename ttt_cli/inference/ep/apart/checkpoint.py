@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from secrets import token_hex
 from shutil import rmtree
 from typing import Any, Final
 
@@ -72,7 +73,9 @@ def kept_sites(folder: Path, number: int, sites: Sites) -> bool:
 
 
 def _write(place: Path, values: Array | Places) -> None:
-    part = place.with_suffix(".part")
+    part = place.with_name(
+        f"{place.stem}-{token_hex(4)}.part"
+    )  # two may be at it, if one is given up but lives
     try:
         with part.open("wb") as file:
             np.save(file, values)
