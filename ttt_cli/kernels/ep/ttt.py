@@ -18,7 +18,7 @@ from ttt_cli.kernels.codes import (
 )
 from ttt_cli.kernels.compile import at, flat, inner, kernel, span
 from ttt_cli.kernels.ep.chains import from_future, from_past, log_integral, receive
-from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
+from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Part, Rule, Sites
 from ttt_cli.kernels.normal import LOG_SQRT_2PI, density, mills
 from ttt_cli.kernels.truncated import draw_log_normaliser, outcome_log_normaliser, outcome_moments
 
@@ -38,13 +38,13 @@ def _moments(mean, advantage, variance, outcome, margin):
 
 
 @flat
-def _play(g, meeting, times, noise, advantage, share, marginal, message, link):
+def _play(g, i, j, code, times, rule, share, marginal, message, link):
     """Move the sites of one game this share of the way.
 
     Returns the sum of how far both precisions have to go, each over the larger, with its sign (0 for a single game);
     `NONE` where there is no such site.
     """
-    i, j, outcome, handicap, margin = meeting
+    noise, margin, _, advantage, handicap = rule
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
@@ -54,8 +54,9 @@ def _play(g, meeting, times, noise, advantage, share, marginal, message, link):
     var_j = cavity_i * inverse
     mean_i = (marginal[i, 1] - message[g, 1]) * var_i
     mean_j = (marginal[j, 1] - message[g, 3]) * var_j
-    difference = mean_i - mean_j + handicap
-    shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin)
+    outcome = outcome_of(code)
+    difference = mean_i - mean_j + handicap_of(code, handicap)
+    shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin[g])
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
         return NONE
     left_i = 1.0 - var_i * shrink
@@ -90,28 +91,37 @@ def _play(g, meeting, times, noise, advantage, share, marginal, message, link):
     return away
 
 
+@inner
+def _settle(g, i, j, code, times, rule, repeats, before, marginal, message, link):
+    """Update the site of equal games until it agrees with itself, going half as far where it overshoots.
+
+    `before` is what the update before these returned; returns what the last one does.
+    """
+    away, share = before, 1.0
+    for _ in range(repeats):
+        away = _play(g, i, j, code, times, rule, share, marginal, message, link)
+        if away == NONE or abs(away) <= SETTLED or (share == 1.0 and abs(away) < SLOW * abs(before)):
+            break
+        if away * before < 0.0:
+            share *= 0.5
+        before = away
+    return away
+
+
 @flat
 def _play_period(begin, end, games, rule, repeats, marginal, message, link):
     """Update the sites of the games of one period in order; returns how many had to be skipped.
 
     Many equal games that share a site can be slow to agree with themselves: they are repeated while that is so,
-    up to `repeats` times, and go half as far where they overshoot.
+    up to `repeats` times.
     """
     skipped = 0
     _, first, second, code, weight = games
-    noise, margin, _, advantage, handicap = rule
     for g in span(begin, end):
-        meeting = Meeting(
-            at(first[g]), at(second[g]), outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
-        )
-        before, share = 0.0, 1.0
-        for _ in range(repeats + 1):  # one call only, so that it is compiled into the loop
-            away = _play(g, meeting, weight[g], noise, advantage, share, marginal, message, link)
-            if away == NONE or abs(away) <= SETTLED or (share == 1.0 and abs(away) < SLOW * abs(before)):
-                break
-            if away * before < 0.0:
-                share *= 0.5
-            before = away
+        i, j = at(first[g]), at(second[g])
+        away = _play(g, i, j, code[g], weight[g], rule, 1.0, marginal, message, link)
+        if abs(away) > SETTLED and away != NONE:
+            away = _settle(g, i, j, code[g], weight[g], rule, repeats, away, marginal, message, link)
         if away == NONE:
             skipped += 1
     return skipped
