@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 
+import duckdb
 import pytest
 
 from tests.support.run_tables import tables, written_games
 from ttt_cli import api
+from ttt_cli.errors import RunError
 from ttt_cli.inference.ep import slices
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.storing import store
@@ -47,6 +49,12 @@ class Killing:
             yield item, outcome
 
 
+def full(_, chains):
+    """Workers whose disk is full."""
+    error = "IO Error: Could not write to file: No space left on device"
+    yield from ((chain[0], duckdb.IOException(error)) for chain in chains)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_workers_write_what_one_process_writes(client, tmp_path, monkeypatch, small, taken):
     """The same fit is written by both, into a file and into a folder."""
@@ -60,6 +68,9 @@ def test_workers_write_what_one_process_writes(client, tmp_path, monkeypatch, sm
                 keep(place, *fitted, size, who)
                 written[place] = tables(open_run(place))
                 assert who is None or who.killed
+        for size in (None, 1000):
+            with pytest.raises(RunError, match=r"cannot be written: .*No space left on device"):
+                keep(tmp_path / "full.ttt", *fitted, size, full)
         keep(output, *what)
 
     monkeypatch.setattr(api, "write_run", write)
@@ -81,3 +92,4 @@ def test_workers_write_what_one_process_writes(client, tmp_path, monkeypatch, sm
         "spans": 3,
     }
     assert not list((tmp_path / "scratch").rglob("*.parquet"))
+    assert not list(tmp_path.glob("*full*"))
