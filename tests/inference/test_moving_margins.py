@@ -14,7 +14,6 @@ from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.year_margins import YearMargins, calendar
-from ttt_cli.inference.year_walk import YearWalk
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -182,7 +181,8 @@ def test_theta_is_the_maximum_of_the_evidence(posterior):
 @pytest.mark.parametrize("colours", [True, False])
 def test_score_and_information_by_brute_force(colours):
     from ttt_cli.kernels.ep.structures import Rule
-    from ttt_cli.kernels.ep.ttt import gradient, margin_information
+    from ttt_cli.kernels.ep.ttt import gradient
+    from ttt_cli.kernels.ep.ttt_margins import margin_information
 
     rows = [(1900, "a", "b", o, w, 60.0) for o, w in ((2, 1.0), (1, 2.5), (0, 1.0))]
     timeline = build_timeline(make_games(rows), "year", "known" if colours else "unknown")
@@ -212,36 +212,6 @@ def test_score_and_information_by_brute_force(colours):
         assert score[g] == pytest.approx(weight * slopes[outcome], rel=1e-7)
         assert information[g] == pytest.approx(weight * fisher, rel=1e-7)
         assert by_margin[g] * margin[g] == pytest.approx(score[g], rel=1e-9)
-
-
-def test_a_walk_of_hardly_any_drift_is_one_factor_for_all_years():
-    years = np.array([1900, 1901, 1905], np.int32)
-    score, information = np.array([2.0, -0.5, 1.0]), np.array([3.0, 1.0, 2.0])
-    walk = YearWalk(years, 1e-9, None)
-    walk.step(score, information)
-    assert walk.theta == pytest.approx(np.full(3, min(2.5 / 7.0, 0.5)), rel=1e-6)
-    assert walk.variance(information) == pytest.approx(np.full(3, 1 / 7), rel=1e-6)
-
-
-@pytest.mark.parametrize("drift", [1e-3, 0.04, 2.0])
-def test_a_walk_goes_as_dense_matrices_do(drift):
-    rng = np.random.default_rng(3)
-    years = np.cumsum(rng.integers(1, 4, 40)).astype(np.int32)
-    walk = YearWalk(years, drift, rng.normal(0, 0.01, 40))
-    information = rng.gamma(0.3, 500.0, 40) * (
-        rng.random(40) < 0.8
-    )  # of some years next to nothing, or nothing
-    theta, score = walk.theta, rng.normal(0, 0.02, 40) * information
-    root = np.tril(np.sqrt(np.append(1.0, drift**2 * np.diff(years))))
-    posterior = np.eye(40) + root.T * information @ root
-    u = np.diff(theta, prepend=0.0) / np.diag(root)
-    move = root @ np.linalg.solve(posterior, root.T @ score - u)
-    assert walk.log_evidence(information) == pytest.approx(-(u @ u + np.linalg.slogdet(posterior)[1]) / 2)
-    of_theta = np.diag(root @ np.linalg.solve(posterior, root.T))
-    assert walk.variance(information) == pytest.approx(of_theta, rel=1e-9)
-    most = np.abs(move).max()
-    assert walk.step(score, information) == pytest.approx(min(most, 0.5))
-    assert walk.theta == pytest.approx(theta + move * min(1.0, 0.5 / most), abs=1e-12)
 
 
 @pytest.mark.parametrize("colours", ["known", "unknown"])

@@ -6,6 +6,7 @@ parameters that it takes say so (`PlayParams.skill_prior`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -100,3 +101,12 @@ class RandomWalk:
             ceiling=self.ceiling,
             curve=self.curve,
         )
+
+
+def prior_slopes(priors: Mapping[str, Prior], by_mean: Array, by_variance: Array) -> dict[str, float]:
+    """The gradient in the parameters of all priors, from that in the steps of all variables."""
+    found: dict[str, float] = {}
+    parts = np.split(np.array([by_mean, by_variance]), len(priors), axis=1)
+    for prior, part in zip(priors.values(), parts, strict=True):
+        found |= prior.gradient(*part)
+    return found

@@ -180,7 +180,7 @@ class YearMargins:
         return self._room("scores", (2, len(self.margin)), np.float64)  # in each update the same memory
 
     def _of_games(self, posterior: Posterior, informed: bool) -> Array:
-        from ttt_cli.kernels.ep.ttt import margin_information, site_scores
+        from ttt_cli.kernels.ep.ttt_margins import margin_information, site_scores
 
         found, games, rule, told = self._found, self._games, posterior.rule, posterior.told
         if told and not informed:

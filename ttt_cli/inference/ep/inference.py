@@ -18,7 +18,7 @@ from ttt_cli.inference.ep.slices import Moves, Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
 from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites, tells_of
 from ttt_cli.inference.moving_margins import MovingMargins
-from ttt_cli.inference.prior import Prior
+from ttt_cli.inference.prior import Prior, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep, largest
 from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
@@ -344,12 +344,3 @@ class Inference:
             mean += prior.origin
             chains[name] = prior.history(mean, sd, covariance)
         return chains
-
-
-def prior_slopes(priors: Mapping[str, Prior], by_mean: Vector, by_variance: Vector) -> dict[str, float]:
-    """The gradient in the parameters of all priors, from that in the steps of all variables."""
-    found: dict[str, float] = {}
-    parts = np.split(np.array([by_mean, by_variance]), len(priors), axis=1)
-    for prior, part in zip(priors.values(), parts, strict=True):
-        found |= prior.gradient(*part)
-    return found

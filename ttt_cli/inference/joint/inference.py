@@ -16,10 +16,11 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import DrawCurve, NewcomerCurve, Status
 from ttt_cli.histories import Chain
-from ttt_cli.inference.ep.inference import Inference, prior_slopes
+from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.damping import Damping
 from ttt_cli.inference.joint.shape import Shape, joint_chains
+from ttt_cli.inference.prior import prior_slopes
 from ttt_cli.inference.solver import OnSweep
 from ttt_cli.sparse.factor import Factor
 

@@ -72,8 +72,7 @@ class HeldSlice:
         self._games = Games(
             games.start.copy(), *(kept(name, getattr(games, name)) for name in Games._fields[1:])
         )
-        margin = room("margin", (distinct,), np.float64)
-        margin[:] = play.margin
+        margin = kept("margin", np.full(distinct, play.margin))
         given = points_given(piece.handicap, play.unit, play.advantage)
         self._rule = Rule(play.noise, margin, play.margin, play.advantage, given)
         self.sites = Sites(
