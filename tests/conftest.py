@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     kept whatever the environment says, since each of many processes would compile the package anew; interrupts are
     heard also in the background of a shell.
     """
+    gc.disable()  # while tests are collected nothing is garbage
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -64,6 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Before the first test: what is loaded stays, and need not be looked at for garbage again and again."""
+    gc.enable()
     if "ttt_cli.kernels.compile" in sys.modules:
         keep_inner()
     gc.freeze()

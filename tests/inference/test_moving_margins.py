@@ -31,6 +31,7 @@ def random_rows(seed, games=40, years=6):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("drift", "strength"), [(0.3, 0.0), (0.0, 0.4), (0.2, -0.3)])
 @pytest.mark.parametrize("seed", range(2))
 def test_fixed_point_and_evidence_equal_the_slow_twin(seed, drift, strength):
@@ -53,6 +54,7 @@ def test_fixed_point_and_evidence_equal_the_slow_twin(seed, drift, strength):
         assert fit.draws.at(year)["draw_margin_level"] == pytest.approx(np.mean(half), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("period", "colours"), [("year", "known"), ("day", "unknown")])
 def test_with_careers_weights_and_odds_it_is_the_slow_twin(period, colours):
     """Games of one day a year: of days as periods the years are those of the calendar."""
@@ -89,6 +91,7 @@ def test_with_careers_weights_and_odds_it_is_the_slow_twin(period, colours):
         assert level == pytest.approx(levels[year], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colours", ["known", "unknown"])
 @pytest.mark.parametrize("seed", range(2))
 def test_newcomers_margins_equal_the_slow_twin(seed, colours):

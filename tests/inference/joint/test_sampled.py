@@ -57,6 +57,7 @@ def test_levels_of_newcomers_are_solved_for(model):
     assert fit.newcomers.sd == pytest.approx(of_years(timeline, fit, dense(timeline, fit)), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_samples_know_newcomers_mean(model, monkeypatch):
     """With the slowest wave alone solved for, within four standard errors of many samples."""

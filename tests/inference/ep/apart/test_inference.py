@@ -59,6 +59,7 @@ def agree(timeline, params, cuts, solver=EXACT, **how):
     return whole, apart
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     seeds,
@@ -94,6 +95,7 @@ def test_a_year_of_moving_margins_may_lie_in_several_slices(model):
     assert len(whole.draws.year) == 4
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     seeds,

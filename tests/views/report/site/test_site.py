@@ -233,6 +233,7 @@ def test_long_tables_go_on_on_further_pages(tmp_path: Path, monkeypatch: pytest.
     assert broken(tmp_path / "s") == []
 
 
+@pytest.mark.slow
 def test_no_page_is_above_its_size_whoever_played_how_much(tmp_path: Path) -> None:
     """Somebody with 9,000 games in 1,500 events, of long names beyond ASCII."""
     told = [
