@@ -57,21 +57,18 @@ def full(_, chains):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
 def test_workers_write_what_one_process_writes(client, tmp_path, monkeypatch, small, taken):
-    """The same fit is written by both, into a file and into a folder."""
-    keep, written = store.write_run, {}
+    """The same fit is written by both, into a file, while a worker is killed, and into a folder."""
+    keep, places = store.write_run, (tmp_path / "file.ttt", tmp_path / "folder.ttt")
 
     def write(output, *what):
-        fitted, workers = what[:-2], what[-1]
-        for size in (None, 1000):
-            for name, who in {"alone": None, "workers": Killing(client, workers)}.items():
-                place = tmp_path / f"{name}-{size}.ttt"
-                keep(place, *fitted, size, who)
-                written[place] = tables(open_run(place))
-                assert who is None or who.killed
-        for size in (None, 1000):
+        *fitted, _, workers = what
+        killing = Killing(client, workers)
+        for place, size, who in zip(places, (None, 1000), (killing, workers), strict=True):
+            keep(place, *fitted, size, who)
             with pytest.raises(RunError, match=r"cannot be written: .*No space left on device"):
                 keep(tmp_path / "full.ttt", *fitted, size, full)
-        keep(output, *what)
+        assert killing.killed
+        keep(output, *fitted)
 
     monkeypatch.setattr(api, "write_run", write)
     games = written_games(tmp_path / "games.csv")
@@ -81,12 +78,12 @@ def test_workers_write_what_one_process_writes(client, tmp_path, monkeypatch, sm
     )  # fmt: skip
     assert "2 slices of time" in " ".join(found.meta.notes)
     expected = tables(found)
-    assert len(written) == 4
-    for place, content in written.items():
-        assert place.is_dir() == ("1000" in place.name)
+    for place in places:
+        content = tables(open_run(place))
         for table in expected:
             assert content[table] == expected[table], (place, table)
-    assert {table: taken.count(table) // 3 for table in taken} == {
+    assert [place.is_dir() for place in places] == [False, True]
+    assert {table: taken.count(table) // 2 for table in taken} == {
         "game_rows": 3,
         "game_texts": 3,
         "spans": 3,
