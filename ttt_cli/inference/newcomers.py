@@ -164,6 +164,10 @@ class Debuts:
         """Those of newcomers by year."""
         return np.bincount(self.year, values, self._years).astype(np.float64)
 
+    def total(self, z: Array) -> Array:
+        """The sums of variables at first nodes by year."""
+        return self.summed(z[self.first])
+
     def reported(self) -> Array:
         """What smoothed messages of newcomers say of m: precision and precision times mean, (2, years)."""
         return np.array([self.summed(of) for of in self._each()])

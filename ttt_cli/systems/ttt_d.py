@@ -17,8 +17,8 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
-from ttt_cli.inference.ep.apart.cutting import Play
 from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_joint
+from ttt_cli.inference.ep.apart.pieces import Play
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.merged import MergedGames, merge_games
 from ttt_cli.inference.joint.inference import JointInference

@@ -12,7 +12,7 @@ from tests.support.apart import asked_of, history
 from tests.support.builders import make_games
 from ttt_cli.inference.ep.apart.cutting import Cutter
 from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.levels import Correction, Levels, YearLevels
+from ttt_cli.inference.ep.levels import Correction, levels_of
 from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -34,9 +34,7 @@ def test_they_complete_products_with_the_prior_and_are_solved_for(tau, margins):
     mean, variance = prior.steps()
     chains = Chains(timeline.node_start, timeline.previous, timeline.next, mean, variance)
     debuts = prior.newcomers.debuts(chains, Messages(*np.empty((3, n, 2))))
-    _, place = np.unique(timeline.node_period, return_inverse=True)
-    of_years = YearLevels(slice(0, n), place.astype(np.int32), prior.newcomers.calendar, chains, debuts)
-    levels = Levels(prior.newcomers, [of_years.known()])
+    levels, of_years = levels_of(timeline, prior.newcomers, chains, debuts)
 
     def precondition(residual, z, az):
         by, more, apart = levels.correction(*of_years.sums(residual, z, az))
@@ -78,8 +76,7 @@ def test_slices_together_have_the_sums_and_the_corrections_of_the_whole(margins)
     newcomers = priors["skill"].newcomers
     chains = Chains(timeline.node_start, timeline.previous, timeline.next, *priors["skill"].steps())
     debuts = newcomers.debuts(chains, Messages(*np.empty((3, n, 2))))
-    _, place = np.unique(timeline.node_period, return_inverse=True)
-    whole = YearLevels(slice(0, n), place.astype(np.int32), newcomers.calendar, chains, debuts)
+    _, whole = levels_of(timeline, newcomers, chains, debuts)
     cutter = Cutter(timeline, np.array([0, 3, 4, 9, 14]), [*priors.values()], colours=False)
     held = [HeldSlice(piece, play) for piece in cutter]
     for expected, *parts in zip(whole.known(), *(one.levels() for one in held), strict=True):

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ttt_cli.arrays import Places
 from ttt_cli.cluster.chains import work_on
 from ttt_cli.errors import SetupError
-from ttt_cli.inference.ep.apart.cutting import Piece, Pieces, Play
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
+from ttt_cli.inference.ep.apart.pieces import Piece, Pieces, Play
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.processes import Engine
 from ttt_cli.room import FileRoom, Room

@@ -12,7 +12,7 @@ from ttt_cli.arrays import Array, Ids, Mask
 from ttt_cli.fitted import DrawCurve, Fit, NewcomerCurve
 from ttt_cli.histories import Chain
 from ttt_cli.inference.ep.joint_means import JointSolver
-from ttt_cli.inference.ep.levels import Levels, YearLevels
+from ttt_cli.inference.ep.levels import levels_of
 from ttt_cli.inference.ep.merged import MergedGames
 from ttt_cli.inference.ep.slices import Moves, Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter, Vector
@@ -20,7 +20,6 @@ from ttt_cli.inference.ep.warm_start import believed, sites_name, started_sites,
 from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.prior import Prior, prior_slopes
 from ttt_cli.inference.solver import Pace, Sweep, largest
-from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains, Messages, Rule, Sites
 from ttt_cli.timeline import Timeline
 
@@ -83,9 +82,7 @@ class Inference:
         self.newcomers, shared = priors["skill"].newcomers, None
         if self.newcomers:
             self._debuts = self.newcomers.debuts(self.chains, self._messages)
-            place = np.repeat(calendar(timeline)[1], np.diff(timeline.node_start))
-            of_years = YearLevels(slice(0, n), place, self.newcomers.calendar, self.chains, self._debuts)
-            shared = Levels(self.newcomers, [of_years.known()]), of_years
+            shared = levels_of(timeline, self.newcomers, self.chains, self._debuts)
         self._joint = JointSolver(TwoFilter(self.chains, self._slices), self._slices, shared)
         if tells_of(start, n) and not self.sites.message.any():
             self._guess(start, timeline.previous < 0)
@@ -246,8 +243,7 @@ class Inference:
         away = np.zeros_like(x)
         self.run_games(lambda begin, end: self._add_couplings(begin, end, x, away))
         if self.newcomers:
-            total = self._debuts.summed(x[self._debuts.first])
-            self._debuts.add_shared(self.newcomers.shared(total), x, away)
+            self._debuts.add_shared(self.newcomers.shared(self._debuts.total(x)), x, away)
         return self._joint.of_chains(-away)
 
     def chain_variances(self) -> tuple[Vector, Vector]:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids
 from ttt_cli.inference.newcomers import Debuts, Newcomers
-from ttt_cli.inference.year_margins import in_memory
+from ttt_cli.inference.year_margins import calendar, in_memory
 from ttt_cli.kernels.ep.structures import Chains
+from ttt_cli.timeline import Timeline
 
 STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller, levels of years are not free
 
@@ -102,7 +103,7 @@ class YearLevels:
         the residual and of `az`. With them the product of z and the second.
         """
         debuts, own = self._debuts, self._debuts.excess(z)
-        by_year = debuts.summed(z[debuts.first]), debuts.summed(own)
+        by_year = debuts.total(z), debuts.summed(own)
         of_nodes = (self._sums(of[self._nodes]) for of in (residual, az))
         return np.array([*by_year, *of_nodes]), float(own @ z[debuts.first])
 
@@ -151,3 +152,12 @@ class Levels:
         image = image + excess - self._debuts * away
         by = Correction(away + self._shared @ level, level)
         return by, float(level @ known), apart + 2.0 * float(level @ image)
+
+
+def levels_of(
+    timeline: Timeline, newcomers: Newcomers, chains: Chains, debuts: Debuts
+) -> tuple[Levels, YearLevels]:
+    """The levels of a timeline that is held as a whole, and their sums."""
+    place = np.repeat(calendar(timeline)[1], np.diff(timeline.node_start))
+    of_years = YearLevels(slice(0, timeline.n_nodes), place, newcomers.calendar, chains, debuts)
+    return Levels(newcomers, [of_years.known()]), of_years

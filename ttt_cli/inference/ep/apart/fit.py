@@ -13,8 +13,9 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.apart.checkpoint import Checkpoint
-from ttt_cli.inference.ep.apart.cutting import Cutter, Pieces, Play, Unplayed
+from ttt_cli.inference.ep.apart.cutting import Cutter, Unplayed
 from ttt_cli.inference.ep.apart.inference import Holder, SitesLost, SlicedInference
+from ttt_cli.inference.ep.apart.pieces import Pieces, Play
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.joint.posterior import Found
 from ttt_cli.inference.moving_margins import MovingMargins

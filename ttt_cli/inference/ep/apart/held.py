@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array, Ids
+from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
-from ttt_cli.inference.ep.apart.cutting import Piece, Play
-from ttt_cli.inference.ep.apart.margins import SlicePosterior
+from ttt_cli.inference.ep.apart.margins import SlicePosterior, debuts_of
+from ttt_cli.inference.ep.apart.pieces import Piece, Play
 from ttt_cli.inference.ep.inference import REPEATS
-from ttt_cli.inference.ep.levels import Correction, YearLevels
+from ttt_cli.inference.ep.levels import Correction
 from ttt_cli.inference.ep.merged import points_given
-from ttt_cli.inference.newcomers import Debuts
 from ttt_cli.inference.solver import Pace, largest
 from ttt_cli.inference.year_margins import YearMargins, in_memory, newcomers_of
 from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Rule, Sites, Way
@@ -93,7 +92,7 @@ class HeldSlice:
         )
         begin, end = self._ranges[-1]
         first, year = newcomers_of(piece.previous[begin:end], piece.node_start, piece.year)
-        self._debuts, self._levels = self._newcomers(piece, first, year, room)
+        self._debuts, self._levels = debuts_of(piece, first, year, self._chains, self._messages, room)
         self._margins = YearMargins(
             self._games, margin, play.margin, play.strength, piece.year, piece.years,
             (begin + first, year) if own else None, room,
@@ -111,20 +110,6 @@ class HeldSlice:
         if piece.guess is not None and not known:
             self._messages.marginal[:] = piece.guess
             self._guess()
-
-    def _newcomers(
-        self, piece: Piece, first: Ids, year: Ids, room: Room
-    ) -> tuple[Debuts | None, YearLevels | None]:
-        """What is done for newcomers if their mean moves; `first` are those of a quantity."""
-        if not piece.newcomers:
-            return None, None
-        sd, *elsewhere = piece.newcomers
-        begin, end = self._ranges[0]
-        debuts = Debuts(first + np.int32(begin), year, piece.years, sd, self._chains, self._messages)
-        place = np.repeat(piece.year, np.diff(piece.node_start))
-        return debuts, YearLevels(
-            slice(begin, end), place, piece.years, self._chains, debuts, elsewhere, room
-        )
 
     def margins(self, name: str, *arguments: Any) -> Any:
         """What `YearMargins` of the games do."""

@@ -17,8 +17,8 @@ from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
 from ttt_cli.fitted import DrawCurve, NewcomerCurve
 from ttt_cli.inference.ep.apart.borders import Borders, Coupling
-from ttt_cli.inference.ep.apart.cutting import Play
 from ttt_cli.inference.ep.apart.margins import SlicedDebuts, SlicedMargins
+from ttt_cli.inference.ep.apart.pieces import Play
 from ttt_cli.inference.ep.inference import EARLY, ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
 from ttt_cli.inference.ep.levels import Correction, Levels

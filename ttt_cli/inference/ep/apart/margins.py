@@ -9,8 +9,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.arrays import Array
+from ttt_cli.arrays import Array, Ids
+from ttt_cli.inference.ep.apart.pieces import Piece
+from ttt_cli.inference.ep.levels import YearLevels
+from ttt_cli.inference.newcomers import Debuts
 from ttt_cli.inference.year_margins import Posterior
 from ttt_cli.kernels.ep import chains as chain_kernels
 from ttt_cli.kernels.ep.structures import Chains, Games, Messages, Rule, Sites
@@ -61,6 +65,19 @@ class SlicePosterior:
             inside = Messages(*(rows[begin:end] for rows in self._messages))
             chain_kernels.chain_gradient(inside, by_mean[begin:end], by_variance[begin:end])
         return by_mean, by_variance
+
+
+def debuts_of(
+    piece: Piece, first: Ids, year: Ids, chains: Chains, messages: Messages, room: Callable[..., NDArray[Any]]
+) -> tuple[Debuts | None, YearLevels | None]:
+    """The newcomers of a slice if their mean moves: its nodes that are `first`, and the places of their years."""
+    if not piece.newcomers:
+        return None, None
+    sd, *elsewhere = piece.newcomers
+    debuts = Debuts(first + np.int32(1), year, piece.years, sd, chains, messages)
+    place = np.repeat(piece.year, np.diff(piece.node_start))
+    nodes = slice(1, 1 + len(place))
+    return debuts, YearLevels(nodes, place, piece.years, chains, debuts, elsewhere, room)
 
 
 class SlicedMargins:
