@@ -23,7 +23,7 @@ from ttt_cli.kernels.truncated import outcome_log_normaliser, outcome_moments
 
 SETTLED = 1e-13  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
-NONE = -3.0  # no relative change of two precisions
+STUCK = 0.97  # of a step that is gone back: such sites go half as far
 
 
 @inner
@@ -38,14 +38,14 @@ def _moments(mean, advantage, variance, outcome, margin):
 def _play(g, i, j, code, times, rule, share, marginal, message, link):
     """Move the sites of one game this share of the way.
 
-    Returns the sum of how far both precisions have to go, each over the larger, with its sign (0 for a single game);
-    `NONE` where there is no such site.
+    Returns how far both precisions have to go: the sum over those they go to (0 for a single game, -1 where there are
+    no such sites), and with its sign, of the first.
     """
     noise, margin, _, advantage, handicap = rule
     cavity_i = marginal[i, 0] - message[g, 0]
     cavity_j = marginal[j, 0] - message[g, 2]
     if not (cavity_i > 0.0 and cavity_j > 0.0):
-        return NONE
+        return -1.0, 0.0
     inverse = 1.0 / (cavity_i * cavity_j)
     var_i = cavity_j * inverse
     var_j = cavity_i * inverse
@@ -55,7 +55,7 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     difference = mean_i - mean_j + handicap_of(code, handicap)
     shift, shrink = _moments(difference, advantage, noise + var_i + var_j, outcome, margin[g])
     if outcome >= UNKNOWN and shrink < 0.0:  # two peaks: no Gaussian site stands for them
-        return NONE
+        return -1.0, 0.0
     left_i = 1.0 - var_i * shrink
     left_j = 1.0 - var_j * shrink
     left = left_i + left_j - 1.0
@@ -69,11 +69,11 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     weighted_j = (mean_j * shrink - shift) * scale_j
     link[g, 0] += share * (shrink * between - link[g, 0])
     link[g, 1] += share * ((shift + (mean_i - mean_j) * shrink) * between - link[g, 1])
-    away = 0.0
+    change = 0.0
+    away = precision_i - message[g, 0]
     if times > 1.0 and shrink > 0.0:
-        away = (precision_i - message[g, 0]) / max(precision_i, message[g, 0])
-        away += (precision_j - message[g, 2]) / max(precision_j, message[g, 2])
-    step_i = share * (precision_i - message[g, 0])
+        change = abs(away) / precision_i + abs(precision_j - message[g, 2]) / precision_j
+    step_i = share * away
     towards_i = share * (weighted_i - message[g, 1])
     step_j = share * (precision_j - message[g, 2])
     towards_j = share * (weighted_j - message[g, 3])
@@ -85,24 +85,27 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
     message[g, 1] += towards_i
     message[g, 2] += step_j
     message[g, 3] += towards_j
-    return away
+    return change, away
 
 
 @inner
-def _settle(g, i, j, code, times, rule, repeats, before, marginal, message, link):
-    """Update the site of equal games until it agrees with itself, going half as far where it overshoots.
+def _settle(g, i, j, code, times, rule, repeats, change, marginal, message, link):
+    """Update the site of equal games while it is slow to agree with itself; returns the last change.
 
-    `before` is what the update before these returned; returns what the last one does.
+    `change` is that of the update before. A site that goes back as far as it came would do so for ever: it goes half
+    as far, until it agrees.
     """
-    away, share = before, 1.0
+    share, away = 1.0, 0.0
     for _ in range(repeats):
-        away = _play(g, i, j, code, times, rule, share, marginal, message, link)
-        if away == NONE or abs(away) <= SETTLED or (share == 1.0 and abs(away) < SLOW * abs(before)):
+        before, back = change, away
+        change, away = _play(g, i, j, code, times, rule, share, marginal, message, link)
+        if change <= SETTLED:
             break
-        if away * before < 0.0:
+        if away * back < 0.0 and abs(away) > STUCK * abs(back):
             share *= 0.5
-        before = away
-    return away
+        elif share == 1.0 and change < SLOW * before:
+            break
+    return change
 
 
 @flat
@@ -116,10 +119,10 @@ def _play_period(begin, end, games, rule, repeats, marginal, message, link):
     _, first, second, code, weight = games
     for g in span(begin, end):
         i, j = at(first[g]), at(second[g])
-        away = _play(g, i, j, code[g], weight[g], rule, 1.0, marginal, message, link)
-        if abs(away) > SETTLED and away != NONE:
-            away = _settle(g, i, j, code[g], weight[g], rule, repeats, away, marginal, message, link)
-        if away == NONE:
+        change, _ = _play(g, i, j, code[g], weight[g], rule, 1.0, marginal, message, link)
+        if change > SETTLED:
+            change = _settle(g, i, j, code[g], weight[g], rule, repeats, change, marginal, message, link)
+        if change < 0.0:
             skipped += 1
     return skipped
 

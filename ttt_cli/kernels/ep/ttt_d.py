@@ -28,7 +28,7 @@ from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
 
 SETTLED = 1e-13  # relative change of a site below which it is left alone
 SLOW = 0.5  # rate above which a site is updated again at once
-NONE = -5.0  # no relative change of four precisions
+STUCK = 0.97  # of a step that is gone back: such sites go half as far
 
 
 @inner
@@ -56,24 +56,26 @@ def _keep_positive(i, e, origin, marginal, positivity):
 def _replace(g, column, variable, score, information, mean, variance, times, share, marginal, message):
     """Move the site of one variable, whose cavity is N(mean, variance), this share of the way.
 
-    Returns how far its precision has to go, over the larger, with its sign.
+    Returns how far its precision has to go, over the one it goes to.
     """
     left = 1.0 / (1.0 - variance * information)
     precision = information * left
     away = precision - message[g, column]
-    larger = max(precision, message[g, column])
     step = share * away
     towards = share * ((score + mean * information) * left - message[g, column + 1])
     marginal[variable, 0] += times * step
     marginal[variable, 1] += times * towards
     message[g, column] += step
     message[g, column + 1] += towards
-    return away / larger if precision > 0.0 else 0.0
+    return abs(away) / precision if precision > 0.0 else 0.0
 
 
 @flat
 def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link):
-    """Move the sites of one game this share of the way; returns the sum of `_replace`, or `NONE` if they cannot be."""
+    """Move the sites of one game this share of the way.
+
+    Returns the sum of `_replace`, or -1 if they cannot be; and how far the first precision goes, with its sign.
+    """
     i, j, outcome, handicap, margin = meeting
     a = n + i
     b = n + j
@@ -82,7 +84,7 @@ def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link
     cavity_ei = marginal[a, 0] - message[g, 4]
     cavity_ej = marginal[b, 0] - message[g, 6]
     if not (cavity_si > 0.0 and cavity_sj > 0.0 and cavity_ei > 0.0 and cavity_ej > 0.0):
-        return NONE
+        return -1.0, 0.0
     var_si = 1.0 / cavity_si
     var_sj = 1.0 / cavity_sj
     var_ei = 1.0 / cavity_ei
@@ -99,7 +101,7 @@ def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link
         apart(noise, var_d, var_ei, var_ej),
     )  # fmt: skip
     if outcome >= UNKNOWN and not has_one_peak(slopes):
-        return NONE
+        return -1.0, 0.0
     site = gaussian_site(  # the same, of (x1, x2)
         slopes, difference + mean_ei, mean_ej - difference, var_d + var_ei, -var_d, var_d + var_ej
     )
@@ -107,11 +109,12 @@ def _play(g, meeting, n, times, noise, advantage, share, marginal, message, link
         link[g, c] += share * (site[c] - link[g, c])
     g1, g2, k11, k12, k22 = slopes
     information = k11 - 2.0 * k12 + k22
-    away = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message)
-    away += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)
-    away += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, share, marginal, message)
-    away += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, share, marginal, message)
-    return away
+    before = message[g, 0]
+    change = _replace(g, 0, i, g1 - g2, information, mean_si, var_si, times, share, marginal, message)
+    change += _replace(g, 2, j, g2 - g1, information, mean_sj, var_sj, times, share, marginal, message)
+    change += _replace(g, 4, a, g1, k11, mean_ei, var_ei, times, share, marginal, message)
+    change += _replace(g, 6, b, g2, k22, mean_ej, var_ej, times, share, marginal, message)
+    return change, (message[g, 0] - before) / share
 
 
 @inner
@@ -124,17 +127,17 @@ def _play_period(begin, end, n, games, rule, repeats, marginal, message, link):
         meeting = Meeting(
             at(first[g]), at(second[g]), outcome_of(code[g]), handicap_of(code[g], handicap), margin[g]
         )
-        before, share = 0.0, 1.0
-        for _ in range(repeats + 1):
-            away = _play(g, meeting, n, weight[g], noise, advantage, share, marginal, message, link)
-            if away == NONE or abs(away) <= SETTLED or weight[g] <= 1.0:
+        change, away, share = 0.0, 0.0, 1.0
+        for k in range(repeats + 1):
+            before, back = change, away
+            change, away = _play(g, meeting, n, weight[g], noise, advantage, share, marginal, message, link)
+            if change <= SETTLED or weight[g] <= 1.0:
                 break
-            if share == 1.0 and abs(away) < SLOW * abs(before):
-                break
-            if away * before < 0.0:
+            if k > 1 and away * back < 0.0 and abs(away) > STUCK * abs(back):
                 share *= 0.5
-            before = away
-        if away == NONE:
+            elif share == 1.0 and change < SLOW * before:
+                break
+        if change < 0.0:
             skipped += 1
     return skipped
 
