@@ -64,6 +64,12 @@ def test_auto_is_joint_for_few_games_and_factorised_for_too_many(monkeypatch):
     assert fitted("auto").posterior == "factorised"
 
 
+def test_of_very_many_games_no_factor_is_looked_for(monkeypatch):
+    monkeypatch.setattr(posterior, "HUGE", 0)
+    monkeypatch.setattr(posterior, "Shape", None)
+    assert fitted("joint").posterior == "joint sds"
+
+
 @pytest.mark.parametrize("model", ["ttt", "ttt-d"])
 def test_who_wants_the_evidence_only_gets_that_without_joint_sds(model, monkeypatch):
     monkeypatch.setattr(posterior, "ROUNDS", 1e12)

@@ -26,6 +26,9 @@ ROUNDS: Final = 6  # of joint propagation, as a rule
 SPEED: Final = 1e10  # operations of a factor in a second, its inverse included
 SAMPLED: Final = 1e-7  # seconds that a sample takes for every node and distinct game
 LARGE: Final = 300_000  # distinct games and nodes: of more the order of elimination is not looked for unasked
+HUGE: Final = (
+    4_000_000  # nor is it if asked for: it takes longer than samples, to see that a factor is out of reach
+)
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
     sampled = SAMPLES * SAMPLED * size
     if asked == "factorised" or not len(inference.merged):
         return "factorised", None
-    if asked == "joint" or size <= LARGE:
+    if size <= (HUGE if asked == "joint" else LARGE):
         shape = Shape(inference)
         each = shape.pattern.flops / SPEED
         if affordable(shape.pattern) and (asked == "joint" or ROUNDS * each <= PATIENCE):
