@@ -43,6 +43,17 @@ def test_an_ended_fit_is_resumed_as_it_was_asked_for(folder, monkeypatch):
     assert not list((folder / "kept").iterdir())
 
 
+def test_what_is_asked_wrongly_takes_no_fit_away(folder, monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(api, "_infer", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main.run(["fit", "games.csv", "-o", "out.ttt", "--scratch", "kept"]) == 130
+    kept = (folder / "kept" / "ttt-fit.json").read_text()
+    wrong = ["fit", "games.csv", "--scratch", "kept", "--memory", "1GB", "--cluster", "local:2"]
+    assert main.run(wrong) == 2
+    assert "one or the other" in capsys.readouterr().err
+    assert (folder / "kept" / "ttt-fit.json").read_text() == kept
+
+
 def test_a_resumed_fit_does_not_read_again(folder, monkeypatch, capsys):
     """Unless a file is another one meanwhile."""
 

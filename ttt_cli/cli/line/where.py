@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from ttt_cli.errors import SetupError
+from ttt_cli.errors import ConfigError, SetupError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 COMMAND: Final = "ttt-fit.json"  # in the folder: what was asked for, and where
@@ -50,6 +51,7 @@ def storage_options(command: Command) -> Command:
         resume: str | None,
         **values: Any,
     ) -> Any:
+        before: str | None = None  # what was asked for last time
         if resume is not None:
             if values["files"] or memory or scratch or run_size:
                 raise click.UsageError("--resume FOLDER stands alone: everything is as it was asked for")
@@ -67,8 +69,15 @@ def storage_options(command: Command) -> Command:
             values["overrides"] = (*values["overrides"], *added)
             folder = None if scratch is None else Path(scratch).absolute()
             if folder:
+                with suppress(OSError, ValueError):
+                    before = (folder / COMMAND).read_text(encoding="utf-8")
                 _keep(folder, values)
-        code = command(*args, **values)
+        try:
+            code = command(*args, **values)
+        except ConfigError:  # nothing was begun
+            if folder and before is not None:
+                (folder / COMMAND).write_text(before, encoding="utf-8")
+            raise
         if folder:
             (folder / COMMAND).unlink(missing_ok=True)
         return code

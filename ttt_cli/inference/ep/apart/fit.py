@@ -112,7 +112,8 @@ class FitsApart:
                 draws = inference.draws(priors["skill"].origin)
                 break
         self._warm, self._converged = True, status.converged
-        where = f"{len(pieces)} slices of time {self._place.name}"
+        slices = "1 slice" if len(pieces) == 1 else f"{len(pieces)} slices"
+        where = f"{slices} of time {self._place.name}"
         note = f"the posterior is factorised, from {where}: {crossed:,} bytes a sweep"
         chains = {
             name: prior.history(*of)
