@@ -31,6 +31,9 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("fit a.ttt", 3, "perhaps a run that was written before", "games are read from"),
     ("fit https://example.org/games.pgn", 3, "https://example.org/games.pgn: is an address, not a file",
      "download it first: curl -LO https://example.org/games.pgn"),
+    (f"fit {'y' * 300}.csv", 2, "File name too long", ""),
+    (f"top -r {'y' * 300}", 2, "yyy: File name too long", ""),
+    ("fit -x.csv", 2, "there is no option -x", "a file whose name begins with a hyphen is named ./-x.csv"),
     ("games nosuch.pgn", 3, "nosuch.pgn: there is no such file", ""),
     # what a fit writes
     ("fit games.csv -o x.csv", 2, "name it x.ttt", "`ttt export skills -o x.csv` writes the skills"),
@@ -133,6 +136,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("newcomer")
     texts = {
         "games.csv": GAMES,
+        "-x.csv": GAMES,
         "odd.csv": "when,one,two,who\n1900,Lasker,Steinitz,1-0\n",
         "empty.csv": "",
         "page.html": "<!doctype html><html><body>Not found</body></html>",

@@ -156,6 +156,21 @@ def test_damage_and_other_versions_are_told_apart(run: Run) -> None:
         open_run(path)
 
 
+@pytest.mark.parametrize("begin", [1 << 18, 1 << 21])
+def test_damage_behind_the_catalog_is_an_error_with_a_hint(run: Run, begin: int) -> None:
+    path = run.path
+    assert path is not None
+    whole = bytearray(path.read_bytes())
+    for place in range(12288 + begin + 9, len(whole), 1 << 18):  # in every block
+        whole[place] ^= 1
+    for damaged in (whole, whole[:begin]):
+        path.write_bytes(damaged)
+        with pytest.raises(RunError, match="cannot be (opened|read)") as caught:
+            open_run(path).query("SELECT * FROM skills JOIN games USING (period)")
+        assert caught.value.where == str(path)
+        assert caught.value.hint == "the file may be damaged; fit it again"
+
+
 def test_a_run_held_by_another_process_is_an_error_in_words(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ from ttt_cli.cli.terminal.streams import (
     prepare_streams,
     unwinding,
 )
-from ttt_cli.errors import ConfigError, LookupFailed, OutputError, TttError, suggested
+from ttt_cli.errors import ConfigError, LookupFailed, OutputError, RunError, TttError, suggested
 from ttt_cli.progress import listening
 
 COMMANDS: Final = {
@@ -192,6 +192,10 @@ def _report_usage(error: click.ClickException, args: Sequence[str]) -> int:
 def _report_unexpected(error: Exception) -> int:
     if voice.level >= VERBOSE or os.environ.get("TTT_DEBUG"):
         say("".join(traceback.format_exception(error)).rstrip(), level=QUIET)
+    hint = "with -v, or TTT_DEBUG=1, it says where"
+    if isinstance(error, OSError) and error.filename is not None:  # a file went away, its name is too long
+        _report(f"{error.filename}: {error.strerror}", hint)
+        return RunError.exit_code
     message = str(error).partition("\n")[0]
-    _report(f"ttt: unexpected {type(error).__name__}: {message}", "with -v, or TTT_DEBUG=1, it says where")
+    _report(f"ttt: unexpected {type(error).__name__}: {message}", hint)
     return 1

@@ -73,14 +73,14 @@ class AskedRun:
         """The scale on which skills are given, from every method and query. Raises ConfigError, LookupFailed."""
 
         def raw(sql: str, parameters: Sequence[Any]) -> list[Row]:
-            with self._open(Scale()) as connection, translated(self.path):
+            with self._open(Scale()) as connection:
                 return connection.execute(sql, list(parameters)).fetchall()
 
         return find_scale(self.meta, raw, self._asked_scale)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Columns, list[Row]]:
         """Column names and all rows of a SQL query over the run's tables (`ttt_cli.runs.schema`)."""
-        with self._open() as connection, translated(self.path):
+        with self._open() as connection:
             result = connection.execute(sql, list(parameters))
             return _names(result), result.fetchall()
 
@@ -91,7 +91,7 @@ class AskedRun:
         """
         import numpy as np
 
-        with self._open() as connection, translated(self.path):
+        with self._open() as connection:
             columns: dict[str, Any] = connection.execute(sql, list(parameters)).fetchnumpy()
         return {
             name: np.ma.filled(column, np.nan) if column.dtype == np.float64 else np.ma.getdata(column)
@@ -104,7 +104,7 @@ class AskedRun:
         return columns, self._stream(sql, parameters)
 
     def _stream(self, sql: str, parameters: Sequence[Any]) -> Iterator[Row]:
-        with self._open() as connection, translated(self.path):
+        with self._open() as connection:
             connection.execute(sql, list(parameters))
             while rows := connection.fetchmany(_BATCH):
                 yield from rows
@@ -118,9 +118,10 @@ class AskedRun:
         """Write the rows of a SQL query to a file. Raises RunError when it cannot be written."""
         place = Path(path)
         try:
-            with replacing(place) as temporary, self._copying(temporary) as connection, translated(place):
+            with replacing(place) as temporary, self._copying(temporary) as connection:
                 target = str(temporary).replace("'", "''")
-                connection.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format}, USE_TMP_FILE false)")
+                with translated(self.path, place):
+                    connection.execute(f"COPY ({sql}) TO '{target}' (FORMAT {format}, USE_TMP_FILE false)")
         except OSError as error:
             raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
 
@@ -142,14 +143,14 @@ class AskedRun:
             self._refuse_replaced(meta, connection)
 
     def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> DataFrame:
-        with self._open() as connection, translated(self.path):
+        with self._open() as connection:
             return connection.execute(sql, list(parameters)).df()
 
     @contextmanager
     def _open(self, scale: Scale | None = None) -> Iterator[DuckDBPyConnection]:
         """A connection whose queries find the tables and views of the run, on its scale unless another is asked for."""
         meta, shown = self.meta, scale or self.scale
-        with self._session.asked() as connection, translated(self.path):
+        with self._session.asked() as connection:
             if not self._session.shown:
                 self._refuse_replaced(meta, connection)
             self._session.show(meta, slope=shown.slope, shift=shown.shift)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 RETRY_DELAYS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds, while another process holds the file
 _MAGIC: Final = (8, b"DUCK")  # where every DuckDB file says so
+_DAMAGED: Final = ("corrupt", "could not read")
 _HELD: Final = ("could not set lock", "file handle conflict", "being used by another process")
 
 
@@ -58,14 +59,18 @@ def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -
 
 
 @contextmanager
-def translated(path: Path | None) -> Iterator[None]:
-    """Turn errors of the database inside the block into RunErrors about `path`."""
+def translated(path: Path | None, written: Path | None = None) -> Iterator[None]:
+    """Turn errors of the database inside the block into RunErrors about `path`, or what is `written` from it."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        raise RunError(first_line(str(error)), where=str(path) if path else None) from error
+        text = str(error)
+        if path and any(word in text.lower() for word in _DAMAGED):
+            raise _unreadable(path, text, "read") from error
+        where = written or path
+        raise RunError(first_line(text), where=str(where) if where else None) from error
 
 
 def first_line(text: str) -> str:
@@ -107,7 +112,7 @@ class NotARun(RunError):
         super().__init__("not a run of ttt", where=str(path), hint=hint)
 
 
-def _unreadable(path: Path, text: str) -> RunError:
+def _unreadable(path: Path, text: str, how: str = "opened") -> RunError:
     if "newer version of duckdb" in text.lower():
         return RunError(
             "written by a newer version", where=str(path), hint="upgrade ttt and duckdb, or fit it again"
@@ -115,4 +120,4 @@ def _unreadable(path: Path, text: str) -> RunError:
     hint = "the file may be damaged; fit it again"
     if (log := path.with_name(f"{path.name}.wal")).exists():
         hint = f"{log} is of another database, or broken off: move it away, the run is whole without"
-    return RunError(f"cannot be opened: {first_line(text)}", where=str(path), hint=hint)
+    return RunError(f"cannot be {how}: {first_line(text)}", where=str(path), hint=hint)

@@ -223,7 +223,7 @@ class Run(AskedRun):
         """The Games that were fitted, equal in every column: fitting them again gives the same Fit."""
         from ttt_cli.runs.storing.rebuild import rebuild_games
 
-        with self._open() as connection, translated(self.path):
+        with self._open() as connection:
             try:
                 return rebuild_games(connection)
             except (ValueError, TypeError, OverflowError) as error:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.files import real_place
-from ttt_cli.runs.connection import attach, check_file, check_name
+from ttt_cli.runs.connection import attach, check_file, check_name, translated
 from ttt_cli.runs.folder import database_of, is_folder, parts_of, put_together, spread_out
 from ttt_cli.runs.schema import DATABASE, HELD, session_views
 from ttt_cli.runs.untrusted import check_catalog, check_numbers
@@ -77,18 +77,14 @@ class Session:
     @contextmanager
     def asked(self) -> Iterator[DuckDBPyConnection]:
         """A cursor of its own. The file is held from the first of several to the end of the last."""
-        with self._lock:
-            if self._askers == 0:
-                self._attach()
-            self._askers += 1
-        try:
+        with translated(self._path), ExitStack() as stack:
+            with self._lock:
+                if self._askers == 0:
+                    self._attach()
+                self._askers += 1
+                stack.callback(self._let_go)
             with closing(self._live.cursor()) as cursor:
                 yield cursor
-        finally:
-            with self._lock:
-                self._askers -= 1
-                if self._askers == 0:
-                    self._detach()
 
     @contextmanager
     def writable(self) -> Iterator[DuckDBPyConnection]:
@@ -167,6 +163,12 @@ class Session:
             self._detach()
             raise
 
+    def _let_go(self) -> None:
+        with self._lock:
+            self._askers -= 1
+            if self._askers == 0:
+                self._detach()
+
     def _detach(self) -> None:
         if self._spread:
             put_together(self._live)
@@ -194,7 +196,7 @@ class MemorySession(Session):
     @contextmanager
     def asked(self) -> Iterator[DuckDBPyConnection]:
         """A cursor of its own."""
-        with closing(self._live.cursor()) as cursor:
+        with translated(None), closing(self._live.cursor()) as cursor:
             yield cursor
 
     writable = asked

@@ -1,5 +1,6 @@
 """What click complains of, in plain words and with the hint that helps."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -77,6 +78,8 @@ def _for_option(
     error: click.NoSuchOption, path: str, args: Sequence[str], commands: Sequence[str]
 ) -> Iterator[str]:
     name, value = error.option_name, _value(error.option_name, args)
+    if file := next((arg for arg in args if arg.startswith(name) and os.path.lexists(arg)), None):
+        yield f"a file whose name begins with a hyphen is named ./{file}"
     if name == "--model":
         yield f"a model is chosen with -c {value}"
     if settings := list(_settings(name, value)):
