@@ -32,7 +32,7 @@ MISTAKES: tuple[tuple[str, int, str, str], ...] = (
     ("fit https://example.org/games.pgn", 3, "https://example.org/games.pgn: is an address, not a file",
      "download it first: curl -LO https://example.org/games.pgn"),
     (f"fit {'y' * 300}.csv", 2, "File name too long", ""),
-    (f"top -r {'y' * 300}", 2, "yyy: File name too long", ""),
+    (f"top -r {'y' * 300}", 2, "File name too long", ""),
     ("fit -x.csv", 2, "there is no option -x", "a file whose name begins with a hyphen is named ./-x.csv"),
     ("games nosuch.pgn", 3, "nosuch.pgn: there is no such file", ""),
     # what a fit writes

@@ -165,7 +165,7 @@ def test_damage_behind_the_catalog_is_an_error_with_a_hint(run: Run, begin: int)
         whole[place] ^= 1
     for damaged in (whole, whole[:begin]):
         path.write_bytes(damaged)
-        with pytest.raises(RunError, match="cannot be (opened|read)") as caught:
+        with pytest.raises(RunError, match=r"cannot be (opened|read)") as caught:
             open_run(path).query("SELECT * FROM skills JOIN games USING (period)")
         assert caught.value.where == str(path)
         assert caught.value.hint == "the file may be damaged; fit it again"
