@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.cli import main, plot
-from ttt_cli.views.charts import figure, save
+from ttt_cli.views import charts
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -55,8 +55,8 @@ def test_what_cannot_be_drawn_says_why_and_writes_nothing(
 
 
 def test_options_know_the_kinds_and_formats_there_are() -> None:
-    assert plot.KINDS == figure.KINDS
-    assert plot.FIGURE_FORMATS == save.FORMATS
+    assert plot.KINDS == charts.KINDS
+    assert plot.FORMATS == charts.FORMATS
 
 
 def test_help_loads_no_charts() -> None:

@@ -19,7 +19,8 @@ from ttt_cli.config.load import shipped_configs
 from ttt_cli.runs import run
 from ttt_cli.runs.curves import COLUMNS, rows
 from ttt_cli.runs.run import Run
-from ttt_cli.views.charts.figure import KINDS, make_figure
+from ttt_cli.views.charts import KINDS
+from ttt_cli.views.charts.figure import make_figure
 from ttt_cli.views.evidence.report import has_evidence
 
 NO_NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(nan|inf(inity)?)(?!\w)", re.IGNORECASE)

@@ -7,8 +7,8 @@ import click
 from ttt_cli.cli.line import options
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
-from ttt_cli.cli.terminal.figures import FIGURE_FORMATS, figure_format, save_figure
-from ttt_cli.views.charts.figure import KINDS
+from ttt_cli.cli.terminal.figures import figure_format, save_figure
+from ttt_cli.views.charts import FORMATS, KINDS
 
 
 @click.command("plot")
@@ -43,7 +43,7 @@ from ttt_cli.views.charts.figure import KINDS
     show_default=True,
     help="Refit after so many periods (calibration).",
 )
-@click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
+@click.option("-f", "--format", "fmt", type=click.Choice(FORMATS), help="Default by the file's name.")
 @click.option(
     "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
     "[default: a png named after what it shows]",

@@ -13,9 +13,10 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
+from ttt_cli.views.charts import FORMATS, KINDS
 from ttt_cli.views.charts.counts import _names
-from ttt_cli.views.charts.figure import KINDS, make_figure
-from ttt_cli.views.charts.save import FORMATS, render
+from ttt_cli.views.charts.figure import make_figure
+from ttt_cli.views.charts.save import render
 from ttt_cli.views.charts.style import COLOURS, colour, shape
 from ttt_cli.views.charts.surface import step_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible

@@ -15,7 +15,7 @@ from tests.views.charts.test_figure import layers
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import open_run
 from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.charts.surface import edges
+from ttt_cli.views.evidence.surface import edges
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from ttt_cli.cli.terminal.console import on_terminal, say, write
+from ttt_cli.views.charts import FORMATS
 
 if TYPE_CHECKING:
     from ttt_cli.views.charts.figure import Figure
-
-FIGURE_FORMATS: Final = ("png", "svg", "pdf", "html")
 
 
 def figure_format(out: str | None, fmt: str | None = None) -> str:
@@ -27,8 +26,8 @@ def figure_format(out: str | None, fmt: str | None = None) -> str:
     if fmt or out is None:
         return fmt or "png"
     suffix = Path(out).suffix.removeprefix(".").lower()
-    if suffix not in FIGURE_FORMATS:
-        raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
+    if suffix not in FORMATS:
+        raise click.UsageError(f"{out!r}: figures are {', '.join(FORMATS)}, by the file's name or -f")
     return suffix
 
 

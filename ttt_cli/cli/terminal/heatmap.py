@@ -1,21 +1,17 @@
 """A surface of evidence drawn on a terminal: coloured cells, or shades of blocks or letters without colour."""
 
-from __future__ import annotations
-
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
 
 from ttt_cli.cli.terminal.tables import SHOWN_ROWS
-from ttt_cli.views.charts.style import STEPS
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-    from ttt_cli.views.evidence.surface import Place, Surface
+from ttt_cli.views.evidence.surface import STEPS, Place, Surface
+from ttt_cli.views.rows import speaks_unicode
 
 _DARK: Final = 5  # so many colours take white letters
 _KEY_STEPS: Final = 5
@@ -39,14 +35,9 @@ ASCII: Final = Signs(".:+%#", "X", "#")
 
 def draw_surface(surface: Surface) -> bool:
     """Draw a surface of one or two axes; False, and nothing drawn, when it has more or does not fit."""
-    from rich.console import Console
-
-    from ttt_cli.views.rows import speaks_unicode
-
     console = Console(highlight=False, markup=False, emoji=False)
     signs = UNICODE if speaks_unicode(sys.stdout) else ASCII
-    fits: dict[int, Callable[[Surface, Console, Signs], list[Text] | None]] = {1: bars, 2: heatmap}
-    draw = fits.get(len(surface.keys))
+    draw = {1: bars, 2: heatmap}.get(len(surface.keys))
     lines = draw(surface, console, signs) if draw and len(surface.ticks[0]) <= SHOWN_ROWS else None
     if lines is None:
         return False
@@ -60,8 +51,6 @@ def heatmap(surface: Surface, console: Console, signs: Signs) -> list[Text] | No
 
     Heights are ranks, so that the neighbourhood of the best is seen beside deep valleys.
     """
-    from rich.text import Text
-
     down, across = surface.ticks
     heads = _heads(surface.keys[0], down)
     labels = [f"{tick:g}" for tick in across]
@@ -84,8 +73,6 @@ def heatmap(surface: Surface, console: Console, signs: Signs) -> list[Text] | No
 
 def bars(surface: Surface, console: Console, signs: Signs) -> list[Text] | None:
     """A bar per point of one axis, as long as the evidence is above the lowest; None when there is no room."""
-    from rich.text import Text
-
     heads = _heads(surface.keys[0], surface.ticks[0])
     values = [f"{point.log_evidence:.3f}" for point in surface.points.values()]
     widest = max(map(len, values))
@@ -133,8 +120,6 @@ def _mark(surface: Surface, place: Place, signs: Signs) -> str:
 
 
 def _cell(height: float, mark: str, width: int, console: Console, signs: Signs) -> Text:
-    from rich.text import Text
-
     if console.color_system and not console.no_color:
         step = _step(height, len(STEPS))
         ink = "white" if step < _DARK else "black"
@@ -151,8 +136,6 @@ def _colour_key(
     drops: Mapping[Place, float], height: Mapping[Place, float], console: Console, signs: Signs
 ) -> Text:
     """What shades mean: how far the points of equally spaced ranks are below the best."""
-    from rich.text import Text
-
     ordered = sorted(height, key=lambda place: height[place])
     line = Text("below the best:")
     for step in range(_KEY_STEPS):
@@ -167,8 +150,6 @@ def _size(drop: float) -> str:
 
 
 def _legend(surface: Surface, signs: Signs) -> list[Text]:
-    from rich.text import Text
-
     best = surface.points[surface.best]
     lines = [Text(f"{signs.best} best: {surface.best_words}, log-evidence {best.log_evidence:.3f}")]
     if surface.missed:

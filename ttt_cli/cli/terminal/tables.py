@@ -5,6 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TextIO
 
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
 from ttt_cli.cli.terminal.streams import printable
 from ttt_cli.views.rows import Rows
 
@@ -19,8 +25,6 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     On a terminal at most SHOWN_ROWS rows; columns that do not fit are left out from the right, the first two
     stay; text is folded. Elsewhere everything, in its full width. Numbers are never cut.
     """
-    from rich.console import Console
-
     terminal = stream.isatty()
     records = list(itertools.islice(rows.rows, SHOWN_ROWS + 1 if terminal else None))
     shown = records[:SHOWN_ROWS] if terminal else records
@@ -54,8 +58,6 @@ class Column:
     @property
     def width(self) -> int:
         """Places that the widest cell takes on a terminal."""
-        from rich.cells import cell_len
-
         return max(map(cell_len, [self.name, *self.cells]))
 
     @property
@@ -74,11 +76,8 @@ def _columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[Column]:
 
 
 def _facts(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[Column]:
-    columns = _columns(rows, records)
-    return [
-        Column("", [column.name for column in columns], numeric=False),
-        Column("", [column.cells[0] for column in columns], numeric=False),
-    ]
+    found = [(column.name, column.cells[0]) for column in _columns(rows, records)]
+    return [Column("", list(cells), numeric=False) for cells in zip(*found, strict=True)]
 
 
 def columns_that_fit(widths: Sequence[int], available: int) -> int:
@@ -111,11 +110,7 @@ def _is_numeric(values: Sequence[Any]) -> bool:
     )
 
 
-def _table(columns: Sequence[Column], *, header: bool, whole_numbers: bool) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
+def _table(columns: Sequence[Column], *, header: bool, whole_numbers: bool) -> Table:
     padding = (0, _GAP - 1, 0, 0)  # the box's divider takes one place more
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding, show_header=header)
     for column in columns:

@@ -1,25 +1,19 @@
 """How often what was predicted with a probability came true."""
 
-from __future__ import annotations
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
+import altair as alt
 
-from ttt_cli.views.charts.style import COLOURS, PALE, chart_of, finish, tooltips
+from ttt_cli.evaluate.forecast.calibration import Reliability
+from ttt_cli.runs.run import Run
+from ttt_cli.views.charts.style import COLOURS, LEGEND, PALE, chart_of, finish, tooltips
 from ttt_cli.views.run import side_names
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from ttt_cli.evaluate.forecast.calibration import Reliability
-    from ttt_cli.runs.run import Run
 
 _LEAST: Final = 10  # games: fewer say nothing
 
 
 def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
     """Predicted probabilities of the three outcomes against how often they came true, with two standard errors."""
-    import altair as alt
-
     first, second = (side[:1].upper() + side[1:] for side in side_names(run))
     called = {"win": f"{first} wins", "draw": "draw", "loss": f"{second} wins"}
     records: list[dict[str, Any]] = [
@@ -41,9 +35,8 @@ def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
     )
     y = alt.Y("observed:Q", title="came true", axis=alt.Axis(format="%", tickCount=10), scale=share)
     names = list(called.values())
-    legend = alt.Legend(title=None, orient="top", labelFontSize=12, offset=0)
     colours = alt.Scale(domain=names, range=[COLOURS[0], COLOURS[2], COLOURS[1]])
-    colour = alt.Color("outcome:N", scale=colours, legend=legend)
+    colour = alt.Color("outcome:N", scale=colours, legend=LEGEND)
     ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
     right = chart_of(ends).mark_line(strokeDash=[4, 4], color=PALE, aria=False).encode(x=x, y=y)
     marks = chart_of(records)
@@ -55,7 +48,7 @@ def calibration_chart(run: Run, found: Reliability) -> alt.LayerChart:
         x=x,
         y=y,
         color=colour,
-        shape=alt.Shape("outcome:N", scale=alt.Scale(domain=names), legend=legend),
+        shape=alt.Shape("outcome:N", scale=alt.Scale(domain=names), legend=LEGEND),
         tooltip=tooltips("outcome:N", "predicted:Q", "observed:Q", "games:Q"),
     )
     often = f"every {run.meta.period}" if found.every == 1 else f"every {found.every} {run.meta.period}s"

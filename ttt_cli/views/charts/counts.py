@@ -1,25 +1,21 @@
 """Games per year (TTT paper, figure 2 left), and the level of the top through time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import altair as alt
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.periods import year_of
+from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.histories import drawn_when_idle
 from ttt_cli.views.charts.labels import HEIGHT, upright
-from ttt_cli.views.charts.style import COLOURS, UPRIGHT, WIDTH, chart_of, finish, tooltips, year_axis
+from ttt_cli.views.charts.style import COLOURS, LEGEND, UPRIGHT, WIDTH, chart_of, finish, tooltips, years
+from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import number_ones
 from ttt_cli.views.run import axis_title
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.rankings.eligible import Eligible
 
 _FEWER: Final = "--number asks for fewer; --everyone, --min-games, --min-opponents and --max-sd for more"
 _FOR_NAMES: Final = 0.25  # of the height, above the curves
@@ -36,13 +32,11 @@ GROUP BY period_number HAVING count(*) >= {count:d}
 
 def games_chart(run: Run) -> alt.LayerChart:
     """A bar per year: how many games it has. Raises LookupFailed when the run has none."""
-    import altair as alt
-
     rows = run.query(_GAMES)[1]
     if not rows:
         raise LookupFailed("the run has no games")
     records: list[dict[str, Any]] = [{"year": year, "next": year + 1, "games": games} for year, games in rows]
-    x = alt.X("year:Q", axis=year_axis(rows[0][0], rows[-1][0]), scale=alt.Scale(nice=False))
+    x = years(rows[0][0], rows[-1][0])
     y = alt.Y("games:Q", title="games in the year")
     width = max(1.0, WIDTH / (rows[-1][0] - rows[0][0] + 1) - 1.0)
     bars = (
@@ -59,8 +53,6 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
 
     Of many days only the first of each month. Raises LookupFailed when no period has `count`.
     """
-    import altair as alt
-
     drawn, (eligible, values) = drawn_when_idle(run), limits.always(run)
     means: dict[int, float] = dict(
         run.query(_TOP.format(count=count, eligible=eligible, drawn=drawn), values)[1]
@@ -79,7 +71,7 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
     first, last = firsts[0]["year"], max(firsts[-1]["year"], firsts[0]["year"] + 1.0)
     low = min(record.get("low", record["value"]) for record in records)
     high = max(record["high"] for record in firsts)
-    x = alt.X("year:Q", axis=year_axis(first, last), scale=alt.Scale(domain=[first, last], nice=False))
+    x = years(first, last, [first, last])
     scale = alt.Scale(domain=[low, high + _FOR_NAMES * (high - low)], nice=False, zero=False)
     y = alt.Y("value:Q", axis=alt.Axis(format="d", title=axis_title(run.scale)), scale=scale)
     lines = (
@@ -88,11 +80,7 @@ def top_chart(run: Run, *, count: int, limits: Eligible) -> alt.LayerChart:
         .encode(
             x=x,
             y=y,
-            color=alt.Color(
-                "of:N",
-                scale=alt.Scale(domain=names, range=list(COLOURS[:2])),
-                legend=alt.Legend(title=None, orient="top", labelFontSize=12, offset=0),
-            ),
+            color=alt.Color("of:N", scale=alt.Scale(domain=names, range=list(COLOURS[:2])), legend=LEGEND),
             tooltip=tooltips("of:N", "player:N", "period:N", "value:Q"),
         )
     )

@@ -1,28 +1,24 @@
 """Curves through time that are no skills: differences, leads, draw margins, newcomers' mean, and careers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import altair as alt
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.periods import year_of
 from ttt_cli.runs.curves import Name, rows
+from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.histories import History, Point, drawn_when_idle
 from ttt_cli.views.charts.labels import shorten
 from ttt_cli.views.charts.skills import Words, skills_chart, title_of
 from ttt_cli.views.moving import across, curve_title
 from ttt_cli.views.players.versus import TAKEN
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS
+from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.peaks_by import leads_of
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.rankings.eligible import Eligible
 
 _NONE: Final[dict[Name, tuple[str, str]]] = {
     "draws": ("the run has one draw margin for all years", "model.draw_margin_drift, say 0.04"),

@@ -1,28 +1,27 @@
 """One figure of a run, by its kind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from altair import LayerChart
+from altair.utils.schemapi import debug_mode
 
 from ttt_cli.errors import ConfigError, LookupFailed
 from ttt_cli.folding import fold_surname
 from ttt_cli.progress import SILENT, Progress
+from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import EXAMPLE
+from ttt_cli.views.beside import Beside
+from ttt_cli.views.charts.counts import games_chart, top_chart
+from ttt_cli.views.charts.histories import histories, leading_players, of_ratings
+from ttt_cli.views.charts.leaders import leaders_chart
+from ttt_cli.views.charts.skills import skills_chart
+from ttt_cli.views.charts.surface import surface_chart
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.run import axis_title
 
-if TYPE_CHECKING:
-    import altair as alt
-
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.beside import Beside
-
-KINDS: Final = (
-    *("skills", "difference", "leaders", "games", "evidence", "top", "calibration", "draws", "newcomers", "career"),
-)  # fmt: skip
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _ALIKE: Final = 0.1  # of the logarithms of what an Elo point is
@@ -52,74 +51,75 @@ def make_figure(
     every: int = 1,
     progress: Progress = SILENT,
 ) -> Figure:
-    """The figure of a kind in KINDS.
+    """The figure of a kind in `ttt_cli.views.charts.KINDS`.
 
     `names` are the players whose skills are shown, as people type them; without any, those who led in the most
     periods; or the two whose `difference` is. `other`: a second run to compare their skills with, `beside`: published
-    ratings. `limits`: who is
-    eligible to lead (None: by default); `count`: of how many the mean is `top`. `by` `dominance`: the leads of players
-    over the best others are shown.
-    `since`, `every`: from when on games are predicted for `calibration`, and how often is learned.
-    Raises LookupFailed for names that nobody has, and when there is nothing to show.
+    ratings. `limits`: who is eligible to lead (None: by default); `count`: of how many the mean is `top`. `by`
+    `dominance`: the leads of players over the best others are shown. `since`, `every`: from when on games are predicted
+    for `calibration`, and how often is learned. Raises LookupFailed for names that nobody has, and when there is
+    nothing to show.
     """
-    from altair.utils.schemapi import debug_mode
-
     with run, debug_mode(False):  # every part would be validated, which takes longer than to make it
-        if kind == "skills":
-            return _skills(run, names, other, beside, limits or eligible(run), by)
-        if kind == "difference":
-            return _difference(run, names)
-        if kind == "calibration":
-            from ttt_cli.evaluate.forecast.calibration import reliability
-            from ttt_cli.views.charts.calibration import calibration_chart
+        limits = limits or eligible(run)
+        found = [run.find_player(name) for name in names]
+        players, notes = (
+            [*dict.fromkeys(one.player for one in found)],
+            [one.note for one in found if one.note],
+        )
+        stem = kind
+        match kind:
+            case "skills":
+                if not names:
+                    players = leading_players(run, _LEADERS, limits)
+                    notes.append("no names given: those who led in the most periods")
+                if len(players) > MOST_CURVES:
+                    many = f"{len(players)} curves are too many to be distinguished"
+                    raise LookupFailed(many, hint=f"at most {MOST_CURVES}")
+                chart = _skills(run, players, other, beside, limits, by, notes)
+                stem = f"{_stem(players)}{'-dominance' if by == 'dominance' else ''}"
+            case "difference":
+                if len(players) == 1:
+                    both = f"{' and '.join(map(repr, names))} both mean {players[0]}"
+                    raise LookupFailed(both, hint="give more of the names")
+                from ttt_cli.views.charts.curves import difference_chart
 
-            chart = calibration_chart(run, reliability(run, since, every, progress=progress))
-        else:
-            chart = _chart(run, kind, count, limits)
-        return Figure(chart.to_dict(validate=False), (), kind)
+                chart, stem = difference_chart(run, *players), f"{_stem(players)}-difference"
+            case "calibration":
+                from ttt_cli.evaluate.forecast.calibration import reliability
+                from ttt_cli.views.charts.calibration import calibration_chart
 
+                chart = calibration_chart(run, reliability(run, since, every, progress=progress))
+            case "leaders":
+                chart = leaders_chart(run, limits)
+            case "games":
+                chart = games_chart(run)
+            case "evidence":
+                chart = surface_chart(run)
+            case "draws" | "newcomers" | "career":
+                from ttt_cli.views.charts.curves import curve_chart
 
-def _chart(run: Run, kind: str, count: int, limits: Eligible | None) -> alt.LayerChart:
-    from ttt_cli.views.charts.counts import games_chart, top_chart
-    from ttt_cli.views.charts.curves import curve_chart
-    from ttt_cli.views.charts.leaders import leaders_chart
-    from ttt_cli.views.charts.surface import surface_chart
-
-    match kind:
-        case "leaders":
-            return leaders_chart(run, limits or eligible(run))
-        case "games":
-            return games_chart(run)
-        case "evidence":
-            return surface_chart(run)
-        case "draws" | "newcomers" | "career":
-            return curve_chart(run, kind)
-        case "top":
-            return top_chart(run, count=count, limits=limits or eligible(run))
-    raise ValueError(kind)
+                chart = curve_chart(run, kind)
+            case "top":
+                chart = top_chart(run, count=count, limits=limits)
+            case _:
+                raise ValueError(kind)
+        return Figure(chart.to_dict(validate=False), tuple(notes), stem)
 
 
 def _skills(
-    run: Run, names: Sequence[str], other: Run | None, beside: Beside | None, limits: Eligible, by: str
-) -> Figure:
-    from ttt_cli.views.charts.histories import histories, leading_players, of_ratings
-    from ttt_cli.views.charts.skills import skills_chart
-
-    found = [run.find_player(name) for name in names]
-    players = list(dict.fromkeys(item.player for item in found))
-    notes = [item.note for item in found if item.note]
-    if not names:
-        players = leading_players(run, _LEADERS, limits)
-        notes.append("no names given: those who led in the most periods")
-    if len(players) > MOST_CURVES:
-        raise LookupFailed(
-            f"{len(players)} curves are too many to be distinguished", hint=f"at most {MOST_CURVES}"
-        )
+    run: Run,
+    players: Sequence[str],
+    other: Run | None,
+    beside: Beside | None,
+    limits: Eligible,
+    by: str,
+    notes: list[str],
+) -> LayerChart:
     if by == "dominance":
         from ttt_cli.views.charts.curves import dominance_chart
 
-        chart = dominance_chart(run, players, limits)
-        return Figure(chart.to_dict(validate=False), tuple(notes), f"{_stem(players)}-dominance")
+        return dominance_chart(run, players, limits)
     curves = histories(run, players)
     if not curves:
         raise LookupFailed("no player asked for has a game")
@@ -134,15 +134,9 @@ def _skills(
     if dotted:
         missing = [player for player in players if player not in {history.player for history in second}]
         notes += [f"{whose} does not have {player}" for player in missing]
-    chart = skills_chart(
-        curves,
-        run.name,
-        run.meta.period,
-        other=second,
-        dotted=dotted if second else "",
-        axis=axis_title(run.scale),
-    )
-    return Figure(chart.to_dict(validate=False), tuple(notes), _stem(players))
+    return skills_chart(
+        curves, run.name, run.meta.period, other=second, dotted=dotted if second else "", axis=axis_title(run.scale)
+    )  # fmt: skip
 
 
 def _one_axis(run: Run, other: Run) -> list[str]:
@@ -159,20 +153,6 @@ def _one_axis(run: Run, other: Run) -> list[str]:
         f"{run.name} and {other.name} are measured differently (200 Elo points are {200 * run.meta.elo_unit:.0f} and "
         f"{200 * other.meta.elo_unit:.0f} points): --scale '{EXAMPLE}' gives both one scale"
     ]
-
-
-def _difference(run: Run, names: Sequence[str]) -> Figure:
-    from ttt_cli.views.charts.curves import difference_chart
-
-    found = [run.find_player(name) for name in names]
-    first, second = (item.player for item in found)
-    if first == second:
-        raise LookupFailed(
-            f"{' and '.join(map(repr, names))} both mean {first}", hint="give more of the names"
-        )
-    notes = tuple(item.note for item in found if item.note)
-    chart = difference_chart(run, first, second)
-    return Figure(chart.to_dict(validate=False), notes, f"{_stem([first, second])}-difference")
 
 
 def _stem(players: Sequence[str]) -> str:

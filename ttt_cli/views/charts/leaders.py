@@ -1,33 +1,18 @@
 """Who was number one: reigns as coloured bars as high as they were certain, and beneath who else may have been it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import altair as alt
 
 from ttt_cli.periods import STEPS_PER_YEAR, year_of
+from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.histories import MANY_DAYS
 from ttt_cli.views.charts.labels import upright
-from ttt_cli.views.charts.style import (
-    INK,
-    PALE,
-    UPRIGHT,
-    WIDTH,
-    chart_of,
-    colour,
-    finish,
-    tooltips,
-    year_axis,
-)
-from ttt_cli.views.rankings.leaders import Leader, leaders_and_remarks, reigns
+from ttt_cli.views.charts.style import INK, PALE, UPRIGHT, WIDTH, chart_of, colour, finish, tooltips, years
+from ttt_cli.views.rankings.eligible import Eligible
+from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, leaders_and_remarks, reigns
 
-if TYPE_CHECKING:
-    import altair as alt
-
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.rankings.eligible import Eligible
-
-CHALLENGES: Final = 0.2  # the probability of being the strongest from which on somebody else is shown
 _ABOVE: Final = 1.04  # where names begin
 _HEADROOM: Final = 0.5  # of the axis above 1, for names
 _MONTH: Final = 1.0 / 12.0
@@ -41,8 +26,6 @@ def leaders_chart(run: Run, limits: Eligible) -> alt.LayerChart:
     Its height is the probability of being the strongest, 1 in a system without sds. Raises LookupFailed when nobody is
     ever eligible.
     """
-    import altair as alt
-
     found, remarks = leaders_and_remarks(run, limits)
     days = run.meta.period == "day" and len(found) > MANY_DAYS
     shown = [one for one in found if one.period.endswith("-01")] if days else found
@@ -53,7 +36,7 @@ def leaders_chart(run: Run, limits: Eligible) -> alt.LayerChart:
     ]
     first, last = bars[0]["year"], bars[-1]["end"]
     low = min(bar["low"] for bar in bars)
-    x = alt.X("year:Q", axis=year_axis(first, last), scale=alt.Scale(domain=[first, last], nice=False))
+    x = years(first, last, [first, last])
     axis = alt.Axis(
         title="probability of being the strongest", titleAnchor="start", values=_ticks(low),
         labelExpr="format(abs(datum.value), '.1f')",
@@ -83,8 +66,6 @@ def leaders_chart(run: Run, limits: Eligible) -> alt.LayerChart:
 
 def _colours(led: Sequence[str]) -> alt.Color:
     """Colours for those who were number one, in their order, so that neighbours differ; grey for others."""
-    import altair as alt
-
     names = list(dict.fromkeys(led))
     shades = {name: colour(index) for index, name in enumerate(names)}
     scale = alt.Scale(domain=[*shades, ""], range=[*shades.values(), PALE])

@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
+import vl_convert
+
+from ttt_cli.views.charts.style import MENU
 from ttt_cli.views.templates import embedded, showable
 
-FORMATS: Final = ("png", "svg", "pdf", "html")
 _STAND_IN: Final = {"description": "where the figure comes"}
 _FILLING: Final = {
-    "width": "container",
-    "height": "container",
-    "autosize": {"type": "fit", "contains": "padding"},
-}
+    "width": "container", "height": "container", "autosize": {"type": "fit", "contains": "padding"},
+    "usermeta": {"embedOptions": MENU},
+}  # fmt: skip
 _STYLE: Final = (
     "<style>body { margin: 0 } "
     "#vega-chart { display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }</style>"
@@ -22,12 +23,10 @@ _SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 
 
 def render(spec: Mapping[str, Any], fmt: str, *, sharpness: float = _SHARPNESS) -> bytes:
-    """A Vega-Lite figure in one of FORMATS, as bytes; no browser and no network is needed for it.
+    """A Vega-Lite figure in one of `ttt_cli.views.charts.FORMATS`, as bytes; without browser or network.
 
     `sharpness`: pixels of a PNG per pixel of the figure.
     """
-    import vl_convert
-
     figure = showable(spec)
     match fmt:
         case "png":
@@ -47,8 +46,6 @@ def _page(figure: Mapping[str, Any]) -> str:
     The figure fills the window. The page offers it as PNG and SVG; the library's view of the source would take names
     for markup.
     """
-    import vl_convert
-
     before, place, after = str(vl_convert.vegalite_to_html(_STAND_IN, bundle=True)).partition(
         json.dumps(_STAND_IN, separators=(",", ":"))
     )
@@ -63,5 +60,4 @@ def _page(figure: Mapping[str, Any]) -> str:
         assert old in before, "the page of a figure is not what it was"
         before = before.replace(old, new, 1)
     assert place, "the page of a figure is not what it was"
-    options = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
-    return before + embedded({**figure, **_FILLING, "usermeta": {"embedOptions": options}}) + after
+    return before + embedded({**figure, **_FILLING}) + after

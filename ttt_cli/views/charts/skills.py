@@ -1,27 +1,14 @@
 """Skill curves with bands (TTT paper, figures 3 and 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import altair as alt
 
 from ttt_cli.views.charts.histories import History, Point
 from ttt_cli.views.charts.labels import GAP, Label, last_year, place, shorten
-from ttt_cli.views.charts.style import (
-    HEIGHT,
-    PALE,
-    WIDTH,
-    chart_of,
-    colour,
-    finish,
-    shape,
-    tooltips,
-    year_axis,
-)
-
-if TYPE_CHECKING:
-    import altair as alt
+from ttt_cli.views.charts.style import HEIGHT, PALE, WIDTH, chart_of, colour, finish, shape, tooltips, years
 
 Records = list[dict[str, Any]]
 Value = Callable[[Point], float]
@@ -103,22 +90,15 @@ class _Scales:
 
     def x(self) -> alt.X:
         """The encoding of years."""
-        import altair as alt
-
-        axis = year_axis(self.first, self.newest, self._words.across)
-        return alt.X("year:Q", axis=axis, scale=alt.Scale(domain=[self.first, self.last], nice=False))
+        return years(self.first, self.newest, [self.first, self.last], self._words.across)
 
     def y(self, field: str = "value") -> alt.Y:
         """The encoding of points of skill."""
-        import altair as alt
-
         scale = alt.Scale(domain=[self.low, self.high], nice=False, zero=False)
         return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title=self._words.axis), scale=scale)
 
     def colour(self) -> alt.Color:
         """The encoding of players."""
-        import altair as alt
-
         colours = alt.Scale(domain=self.names, range=[colour(index) for index in range(len(self.names))])
         return alt.Color("player:N", legend=None, scale=colours)
 
@@ -165,8 +145,6 @@ def _pieces(curves: Sequence[History], active: bool, fields: dict[str, Value]) -
 
 
 def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
-    import altair as alt
-
     fields: dict[str, Value] = {"low": lambda p: p.mean - p.sd, "high": lambda p: p.mean + p.sd}
     return [
         chart_of(_pieces(curves, active, fields))
@@ -185,8 +163,6 @@ def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
 def _lines(
     curves: Sequence[History], scale: _Scales, value: Value, dash: Sequence[int] = (1, 0)
 ) -> list[alt.Chart]:
-    import altair as alt
-
     return [
         chart_of(_pieces(curves, active, {"value": value}))
         .mark_line(strokeDash=list(dash), strokeWidth=width, opacity=opacity, aria=False)
@@ -196,8 +172,6 @@ def _lines(
 
 
 def _points(curves: Sequence[History], scale: _Scales, run_name: str, words: Words) -> alt.Chart:
-    import altair as alt
-
     records: Records = [
         {
             "player": history.player,
@@ -238,8 +212,6 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str, words: Wor
 
 def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
     """Names beside the line ends, and strokes to those that had to move."""
-    import altair as alt
-
     ends = [scale.pixels(history.points[-1].year, history.points[-1].mean) for history in curves]
     wanted = [Label(shorten(h.player), x + GAP, y) for h, (x, y) in zip(curves, ends, strict=True)]
     labels: Records = []

@@ -1,13 +1,10 @@
 """What all figures share: size, colours, letters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    import altair as alt
+import altair as alt
 
 WIDTH: Final = 860
 HEIGHT: Final = 440
@@ -16,16 +13,13 @@ PALE: Final = "#777777"
 # Okabe and Ito's colours, told apart by the colour-blind; their yellow is too pale for lines on white.
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
-# dark to bright in equal steps of lightness (after viridis)
-STEPS: Final = (
-    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
-)  # fmt: skip
 UPRIGHT: Final[dict[str, Any]] = {  # of text that begins at its place and goes up
     "angle": 270, "align": "left", "baseline": "middle", "fontSize": 12, "color": INK, "aria": False
 }  # fmt: skip
 _YEAR_STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200)
 _TICKS: Final = 12
-_MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
+LEGEND: Final = alt.Legend(title=None, orient="top", labelFontSize=12, offset=0)
+MENU: Final = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
 
 
 def colour(index: int) -> str:
@@ -40,8 +34,6 @@ def shape(index: int) -> str:
 
 def chart_of(records: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """An unmarked chart of these records, which it carries inside; copies of the chart do not copy them."""
-    import altair as alt
-
     data = alt.InlineData(values=list(records))
     object.__setattr__(data, "__deepcopy__", lambda _: data)
     return alt.Chart(data)
@@ -49,8 +41,6 @@ def chart_of(records: Sequence[Mapping[str, Any]]) -> alt.Chart:
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
     """What is told of a mark: typed, since for a channel that is a text all types of altair are looked at."""
-    import altair as alt
-
     return [alt.Tooltip(field) for field in fields]
 
 
@@ -58,22 +48,12 @@ def finish(
     layers: Sequence[alt.Chart], title: str, subtitle: str | list[str], *, height: int = HEIGHT
 ) -> alt.LayerChart:
     """Layers as one figure with its size, its title and the common look."""
-    import altair as alt
-
     head = alt.TitleParams(
-        title,
-        subtitle=subtitle,
-        anchor="start",
-        fontSize=17,
-        subtitleColor=PALE,
-        subtitleFontSize=12,
-        offset=12,
-    )
+        title, subtitle=subtitle, anchor="start", fontSize=17, subtitleColor=PALE, subtitleFontSize=12, offset=12
+    )  # fmt: skip
     figure: Any = alt.layer(*layers)
     finished: alt.LayerChart = (
-        figure.properties(
-            width=WIDTH, height=height, title=head, padding=14, usermeta={"embedOptions": _MENU}
-        )
+        figure.properties(width=WIDTH, height=height, title=head, padding=14, usermeta={"embedOptions": MENU})
         .configure(background="white", font="Liberation Sans, Arial, Helvetica, sans-serif")
         .configure_axis(
             labelFontSize=12, titleFontSize=13, gridColor="#e6e6e6", titleColor=INK, titleFontWeight=500
@@ -83,10 +63,9 @@ def finish(
     return finished
 
 
-def year_axis(first: float, last: float, title: str = "year") -> alt.Axis:
-    """An axis of years with ticks at round ones from the first to the last that has data."""
-    import altair as alt
-
+def years(first: float, last: float, domain: Sequence[float] | None = None, title: str = "year") -> alt.X:
+    """The encoding of years with ticks at round ones from the first to the last that has data."""
     step = next((step for step in _YEAR_STEPS if (last - first) / step <= _TICKS), _YEAR_STEPS[-1])
     ticks = [step * n for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
-    return alt.Axis(format="d", title=title, grid=False, values=ticks)
+    axis = alt.Axis(format="d", title=title, grid=False, values=ticks)
+    return alt.X("year:Q", axis=axis, scale=alt.Scale(domain=domain or alt.Undefined, nice=False))

@@ -1,20 +1,14 @@
 """The evidence over two parameters, with its maximum (TTT paper, figure 2 right)."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import altair as alt
 
 from ttt_cli.errors import LookupFailed
-from ttt_cli.views.charts.style import STEPS, chart_of, finish, tooltips
-from ttt_cli.views.evidence.surface import Surface, stored_surface
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import Run
+from ttt_cli.views.charts.style import chart_of, finish, tooltips
+from ttt_cli.views.evidence.surface import STEPS, Surface, edges, is_geometric, stored_surface
 
 _HEIGHT: Final = 420
 _LIMITS: Final = (0.5, 2.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)  # nats below the best
@@ -51,13 +45,11 @@ def _step_name(lower: float, upper: float) -> str:
 
 
 def _layers(surface: Surface) -> list[alt.Chart]:
-    import altair as alt
-
     x_key, y_key = surface.keys
     drops, best = surface.drops(), surface.best
     found = {place: value for place, value in surface.values.items() if math.isfinite(value)}
     is_full = len(found) == math.prod(map(len, surface.ticks))
-    logs = [_is_geometric(ticks) for ticks in surface.ticks]
+    logs = [is_geometric(ticks) for ticks in surface.ticks]
     sides = [edges(ticks, log=log) for ticks, log in zip(surface.ticks, logs, strict=True)]
     records: list[dict[str, Any]] = [
         {
@@ -109,34 +101,3 @@ def _layers(surface: Surface) -> list[alt.Chart]:
         .encode(x=x(x_key), y=y(y_key))
     )
     return [marks, dot]
-
-
-def _is_geometric(ticks: Sequence[float]) -> bool:
-    """Whether steps are more alike by their ratios than by their differences: such an axis is logarithmic."""
-    if ticks[0] <= 0.0 or len(ticks) < 3:
-        return False
-    steps, ratios = [b - a for a, b in pairwise(ticks)], [math.log(b / a) for a, b in pairwise(ticks)]
-    return max(ratios) / min(ratios) < max(steps) / min(steps)
-
-
-def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, float]]:
-    """Where the tile of each value begins and ends: halfway to its neighbours, on the outer sides as far again."""
-    forth, back = (math.log, math.exp) if log else (float, float)
-    places = [forth(value) for value in ticks]
-    if len(places) == 1:
-        return {ticks[0]: (back(places[0] - 0.5), back(places[0] + 0.5))}
-    half = [(b - a) / 2.0 for a, b in pairwise(places)]
-    before, after = [half[0], *half], [*half, half[-1]]
-    return {
-        value: (back(place - a), back(place + b))
-        for value, place, a, b in zip(ticks, places, before, after, strict=True)
-    }
-
-
-def shares(ticks: Sequence[float]) -> list[tuple[float, float, float]]:
-    """Where the tile of each value begins, its point lies and the tile ends, from 0 to 1 along the axis."""
-    log = _is_geometric(ticks)
-    forth = math.log if log else float
-    found = [(forth(low), forth(at), forth(high)) for at, (low, high) in edges(ticks, log=log).items()]
-    start, length = found[0][0], found[-1][2] - found[0][0]
-    return [tuple(round((place - start) / length, 5) for place in one) for one in found]  # type: ignore[misc]

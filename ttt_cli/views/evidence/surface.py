@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.switches import in_use
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ttt_cli.runs.run import Run
 
 Place = tuple[float, ...]
+# dark to bright in equal steps of lightness (after viridis)
+STEPS: Final = (
+    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -183,3 +187,34 @@ def _is_number(value: object) -> bool:
 
 def _short(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def is_geometric(ticks: Sequence[float]) -> bool:
+    """Whether steps are more alike by their ratios than by their differences: such an axis is logarithmic."""
+    if ticks[0] <= 0.0 or len(ticks) < 3:
+        return False
+    steps, ratios = [b - a for a, b in pairwise(ticks)], [math.log(b / a) for a, b in pairwise(ticks)]
+    return max(ratios) / min(ratios) < max(steps) / min(steps)
+
+
+def edges(ticks: Sequence[float], *, log: bool) -> dict[float, tuple[float, float]]:
+    """Where the tile of each value begins and ends: halfway to its neighbours, on the outer sides as far again."""
+    forth, back = (math.log, math.exp) if log else (float, float)
+    places = [forth(value) for value in ticks]
+    if len(places) == 1:
+        return {ticks[0]: (back(places[0] - 0.5), back(places[0] + 0.5))}
+    half = [(b - a) / 2.0 for a, b in pairwise(places)]
+    before, after = [half[0], *half], [*half, half[-1]]
+    return {
+        value: (back(place - a), back(place + b))
+        for value, place, a, b in zip(ticks, places, before, after, strict=True)
+    }
+
+
+def shares(ticks: Sequence[float]) -> list[tuple[float, float, float]]:
+    """Where the tile of each value begins, its point lies and the tile ends, from 0 to 1 along the axis."""
+    log = is_geometric(ticks)
+    forth = math.log if log else float
+    found = [(forth(low), forth(at), forth(high)) for at, (low, high) in edges(ticks, log=log).items()]
+    start, length = found[0][0], found[-1][2] - found[0][0]
+    return [tuple(round((place - start) / length, 5) for place in one) for one in found]  # type: ignore[misc]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ttt_cli.views.rankings.dominance import Lead
     from ttt_cli.views.rankings.strongest import Contest
 
+CHALLENGES: Final = 0.2  # the probability of being the strongest from which on somebody else is shown
 _FIELD: Final = """
 SELECT period_number, any_value(period) AS period, arg_min(games, (-mean, player)) AS games,
        list(player ORDER BY mean DESC, player)[:{named}] AS players, list(mean ORDER BY mean DESC, player) AS means,

@@ -9,8 +9,7 @@ from typing import Any, Final
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.charts.surface import shares
-from ttt_cli.views.evidence.surface import Surface, stored_surface
+from ttt_cli.views.evidence.surface import Surface, shares, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.facts import (
     beside_section,

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.charts.leaders import CHALLENGES
 from ttt_cli.views.moving import pictures
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.leaders import Leader, reigns
+from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, reigns
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.facts import game_cards, model_cards, warning

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ttt_cli.views.charts.labels import upright
-from ttt_cli.views.charts.leaders import CHALLENGES
-from ttt_cli.views.rankings.leaders import Leader, reigns
+from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, reigns
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.curve import round_numbers
 from ttt_cli.views.report.site.markup import text
