@@ -189,7 +189,7 @@ def figure(rows: Sequence[dict[str, Any]], fmt: str) -> bytes:
     """Seconds and memory over each of what varies, as an image."""
     import altair as alt
 
-    from ttt_cli.views.charts.save import render
+    from ttt_cli.views.charts.figure import render
 
     panels = [(name, [row for row in rows if row["series"] == name]) for name in PANELS]
     panels = [(name, found) for name, found in panels if found]

@@ -25,8 +25,7 @@ from ttt_cli.runs.locate import run_place
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.runs.scale import POINTS
 from ttt_cli.runs.start import start_from
-from ttt_cli.runs.storing.destination import check_destination, check_space
-from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs.storing.store import check_destination, check_space, write_run
 from ttt_cli.runs.storing.writing import writing
 from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import Resolved, resolve

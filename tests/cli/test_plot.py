@@ -56,7 +56,7 @@ def test_what_cannot_be_drawn_says_why_and_writes_nothing(
 
 def test_options_know_the_kinds_and_formats_there_are() -> None:
     assert plot.KINDS == charts.KINDS
-    assert plot.FORMATS == charts.FORMATS
+    assert plot.FIGURE_FORMATS == charts.FIGURE_FORMATS
 
 
 def test_help_loads_no_charts() -> None:

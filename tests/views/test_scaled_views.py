@@ -16,8 +16,7 @@ from ttt_cli.systems import registry
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
 from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.players.listing import players_rows
-from ttt_cli.views.players.player import player_chart, player_games, player_view
+from ttt_cli.views.players.player import player_chart, player_games, player_view, players_rows
 from ttt_cli.views.players.versus import versus_view
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import leader_rows, reign_rows

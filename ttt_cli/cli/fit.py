@@ -50,7 +50,7 @@ def command(
     from ttt_cli.games.parts.opened import games_for
     from ttt_cli.runs.locate import ENDING, run_place
     from ttt_cli.runs.run import open_run
-    from ttt_cli.runs.storing.destination import check_destination
+    from ttt_cli.runs.storing.store import check_destination
     from ttt_cli.runs.storing.writing import writing
     from ttt_cli.views.ingest.summary import found_lines, reading_lines, warning_lines
     from ttt_cli.views.run import table_rows

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ttt_cli.cli.line.options import Asked, asking_options
-from ttt_cli.cli.terminal.console import on_terminal, say, width
-from ttt_cli.cli.terminal.figures import figure_format, save_figure
+from ttt_cli.cli.terminal.console import figure_format, on_terminal, save_figure, say, width
 from ttt_cli.cli.terminal.streams import printable
 from ttt_cli.views.rows import speaks_unicode
 

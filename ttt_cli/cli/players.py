@@ -28,7 +28,7 @@ def command(
         raise click.UsageError(
             f"{since} to {until} goes backwards: perhaps --from {until} --to {since} is meant"
         )
-    from ttt_cli.views.players.listing import players_rows
+    from ttt_cli.views.players.player import players_rows
 
     limits = {"since": since, "until": until, "number": number or None}
     with asked.open() as run:

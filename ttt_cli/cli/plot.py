@@ -6,9 +6,8 @@ import click
 
 from ttt_cli.cli.line import options
 from ttt_cli.cli.terminal.bars import progress
-from ttt_cli.cli.terminal.console import say
-from ttt_cli.cli.terminal.figures import figure_format, save_figure
-from ttt_cli.views.charts import FORMATS, KINDS
+from ttt_cli.cli.terminal.console import figure_format, save_figure, say
+from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
 
 
 @click.command("plot")
@@ -43,7 +42,7 @@ from ttt_cli.views.charts import FORMATS, KINDS
     show_default=True,
     help="Refit after so many periods (calibration).",
 )
-@click.option("-f", "--format", "fmt", type=click.Choice(FORMATS), help="Default by the file's name.")
+@click.option("-f", "--format", "fmt", type=click.Choice(FIGURE_FORMATS), help="Default by the file's name.")
 @click.option(
     "-o", "--output", "out", metavar="FILE", help="png, svg, pdf or html by its name; - is stdout, as svg.  "
     "[default: a png named after what it shows]",

@@ -21,9 +21,9 @@ from ttt_cli.fitted import later_on
 from ttt_cli.histories import Curve
 from ttt_cli.progress import waiting
 from ttt_cli.quantities import curve_columns
+from ttt_cli.runs.lookup import find_period
 from ttt_cli.runs.precision import FEW, Precision
 from ttt_cli.runs.schema import DATABASE
-from ttt_cli.runs.when import find_period
 
 if TYPE_CHECKING:
     from ttt_cli.runs.run import Run

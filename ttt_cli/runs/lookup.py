@@ -1,25 +1,32 @@
-"""Finding a player by what people type. A look-up never guesses between people: it lists them.
+"""Finding a player, or a period, by what people type. A look-up of players never guesses between people: it lists them.
 
 In this order: the exact name; the same name but for accents, case and punctuation; the same words in another
 order; the surname; all words typed are words of the name, where single letters may be initials. Several of
 one surname give the one who has at least ten times the games of the others together, and a note names those.
 """
 
+from __future__ import annotations
+
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
 from ttt_cli.folding import fold, fold_surname
 
-Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+if TYPE_CHECKING:
+    from ttt_cli.runs.run import Run
 
+Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 DOMINANCE: Final = 10
 _LISTED: Final = 10
 _NEAR: Final = 0.85
 _SELECT: Final = 'SELECT player, folded, surname, games, "first", "last" FROM players'
 _WORDS: Final = "string_split(folded, ' ')"
 _SORTED: Final = f"array_to_string(list_sort({_WORDS}), ' ')"
+_PERIOD: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
+_WITHIN: Final = "skills_within(NULL, NULL, NULL)"
 
 
 @dataclass(frozen=True)
@@ -138,3 +145,48 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     near = " or ".join(repr(player) for (player,) in rows)
     hint = f"did you mean {near}?" if near else "`ttt players` lists them"
     return LookupFailed(f"no player {name!r} in this run", hint=hint)
+
+
+def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[str, int]:
+    """Label and number of the period that `at` means, among all periods or one player's; None: the last with a game.
+
+    A player's go on to the end of the run.
+
+    A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
+    `1872-06` the year in a run of years. Raises LookupFailed when there are no skills then.
+    """
+    table, whose, values = ("periods", "true", []) if player is None else (_WITHIN, "player = ?", [player])
+    if at is None:
+        at = run.meta.last if player is None else _history(run, player)[1]
+    query = f"SELECT arg_max(period, period_number), max(period_number) FROM {table} WHERE {whose}"
+    condition, wanted = _means(at.strip() if at else None)
+    (label, number), *_ = run.query(f"{query} AND {condition}", [*values, *wanted])[1]
+    if label is None:
+        raise _nothing_then(run, at, player)
+    return str(label), int(number)
+
+
+def _means(at: str | None) -> tuple[str, Sequence[Any]]:
+    if at is None:
+        return "true", ()
+    return "(period = ? OR starts_with(period, ?) OR starts_with(?, period || '-'))", (at, f"{at}-", at)
+
+
+def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
+    if not _PERIOD.fullmatch(str(at).strip()):
+        known = ", ".join(dict.fromkeys([run.meta.first, run.meta.last]))
+        return LookupFailed(f"{at!r} is no period", hint=f"a year, or as the run has them: {known}")
+    if player is None:
+        span = f"the run goes from {run.meta.first} to {run.meta.last}, by the {run.meta.period}"
+        return LookupFailed(f"nobody's history covers {at}", hint=span)
+    first, _ = _history(run, player)
+    if first is None:
+        return LookupFailed(f"{player} has no games in this run", hint="`ttt players` lists those who have")
+    return LookupFailed(
+        f"{player} has no skill at {at}", hint=f"the history goes from {first} on, the run to {run.meta.last}"
+    )
+
+
+def _history(run: Run, player: str) -> tuple[str | None, str | None]:
+    """The first and the last period with games."""
+    return run.query('SELECT "first", "last" FROM players WHERE player = ?', [player])[1][0]

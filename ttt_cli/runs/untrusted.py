@@ -1,4 +1,4 @@
-"""Whether a file attached to a session is a run, whoever made it: its catalog and the ranges of its numbers.
+"""Whether a file attached to a session is a run, whoever made it: its format, catalog and ranges of numbers.
 
 Nothing but the catalog and tables that are known to be plain is looked at: no view, macro or default is evaluated.
 """
@@ -6,14 +6,14 @@ Nothing but the catalog and tables that are known to be plain is looked at: no v
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ttt_cli.errors import RunError
 from ttt_cli.quantities import TEXT_COLUMNS, chain_columns
 from ttt_cli.runs.connection import NotARun
-from ttt_cli.runs.schema import DATABASE, HELD, LABELS, MAY_LACK, definitions, tables
-from ttt_cli.runs.versions import check_format
+from ttt_cli.runs.schema import ALIASES, DATABASE, FORMAT, HELD, LABELS, MAY_LACK, definitions, tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,6 @@ RANGES: Final[Mapping[Period, tuple[int, int]]] = {  # numbers of the periods of
     "day": (-719_162, 2_932_896),
 }
 _MOST_META: Final = 16_000_000  # bytes of settings and trace
-
 _OF_RUN: Final = f"WHERE database_name = '{DATABASE}'"
 _OBJECTS: Final = f"""
 SELECT 'table', table_name, sql FROM duckdb_tables() {_OF_RUN}
@@ -59,6 +58,8 @@ _WORD: Final = re.compile(r"\w+")
 # Words that DuckDB puts into our SQL; 1.5 writes true as 't'.
 _RENDERED: Final = frozenset({"main", "inner", "list_value", "array_extract", "t"})
 _CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
+_SHOWN: Final = 3  # files of games that are named
+_LONGEST: Final = 300  # bytes of their names together
 
 
 def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]:
@@ -213,3 +214,37 @@ def _plain(sql: str) -> str:
 def _strange(path: Path, message: str) -> RunError:
     hint = "it was changed, or made to do harm, and is not used; fit the games again"
     return RunError(f"{message}", where=str(path), hint=hint)
+
+
+def check_format(connection: DuckDBPyConnection, path: Path, *, inputs: bool) -> None:
+    """Raise RunError when the run attached to a session has another format, with what to do.
+
+    Its table `meta` is known to be plain, and `inputs` where the flag says so: both are the same in every format.
+    """
+    query = f"SELECT max(value) FILTER (key = 'format' AND strlen(value) < 10) FROM {DATABASE}.main.meta"
+    (version,) = connection.execute(query).fetchone() or ("",)
+    if not (version or "").isdigit():
+        raise NotARun(path)
+    if int(version) > FORMAT:
+        raise RunError(
+            f"written by a newer ttt, in format {version}; this one knows formats to {FORMAT}",
+            where=str(path),
+            hint="upgrade ttt, or fit the games again",
+        )
+    if int(version) < FORMAT:
+        files = _files(connection) if inputs else ""
+        raise RunError(
+            f"written by an older ttt, in format {version}; this one opens format {FORMAT}",
+            where=str(path),
+            hint=f"fit the games again: `ttt fit {files or 'FILE...'} -o {shlex.quote(str(path))}`;"
+            " how it was fitted stands in its table meta, key config",
+        )
+
+
+def _files(connection: DuckDBPyConnection) -> str:
+    """The files of games and the alias file as arguments of `ttt fit`, empty where they are too many to be shown."""
+    rows = f"SELECT left(path, {_LONGEST}), kind = '{ALIASES}' FROM {DATABASE}.main.inputs LIMIT {_SHOWN + 1}"
+    found = connection.execute(rows).fetchall()
+    words = [word for path, alias in found for word in (["--aliases", path] if alias else [path])]
+    text = shlex.join(words) if all(words) else ""
+    return text if len(found) <= _SHOWN and len(text.encode()) < _LONGEST else ""

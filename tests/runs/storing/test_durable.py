@@ -15,7 +15,7 @@ from tests.support.handmade import RECORDS, write_small_run
 from ttt_cli.errors import RunError
 from ttt_cli.runs.run import open_run
 from ttt_cli.runs.schema import DATABASE
-from ttt_cli.runs.storing import destination, durable
+from ttt_cli.runs.storing import durable, store
 from ttt_cli.runs.storing.durable import changed_database, digest
 from ttt_cli.runs.storing.writing import waiting
 
@@ -153,7 +153,7 @@ def test_mode_stays_and_a_protected_run_is_refused_before_the_work(tmp_path: Pat
     assert place.stat().st_mode & 0o777 == 0o600
     place.chmod(0o444)
     with pytest.raises(RunError, match="write-protected") as caught:
-        destination.check_destination(place)
+        store.check_destination(place)
     assert "chmod u+w" in (caught.value.hint or "")
     with pytest.raises(RunError, match="write-protected"):
         write_small_run(place)

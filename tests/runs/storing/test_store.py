@@ -1,3 +1,5 @@
+import shutil
+from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 from tests.support.builders import make_games
 from tests.support.handmade import CONFIG, RECORDS, REPORT, fit_of, games_of, write_small_run
 from tests.support.laid_out import histories
+from ttt_cli import api
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import RunError
 from ttt_cli.games.table import Games
@@ -17,10 +20,11 @@ from ttt_cli.room import MEMORY, FileRoom
 from ttt_cli.runs.meta import WHERE, RunMeta
 from ttt_cli.runs.run import memory_run, open_run
 from ttt_cli.runs.storing import fill
-from ttt_cli.runs.storing.destination import check_destination
-from ttt_cli.runs.storing.store import write_run
+from ttt_cli.runs.storing.store import check_destination, space_needed, write_run
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
+
+Usage = namedtuple("Usage", "total used free")
 
 
 def test_skills_are_the_histories_with_inactive_years(tmp_path: Path) -> None:
@@ -302,3 +306,24 @@ def test_what_lies_in_files_is_written_part_by_part_and_is_the_same(tmp_path: Pa
             )
             different = {one[0] for one, other in zip(whole, parts, strict=True) if one != other}
             assert different <= {"created"}, table
+
+
+def test_a_disk_without_room_is_refused_with_numbers_before_inference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "a.ttt"
+    write_small_run(place, RECORDS[:2])
+    before = place.read_bytes()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 10**9, 300_000))
+    monkeypatch.setattr(ttt, "fit", lambda *_, **__: pytest.fail("inference has begun"))
+    with pytest.raises(RunError, match=r"needs about 2 MB, and the disk has 0\.3 MB left") as caught:
+        api.fit(games_of(RECORDS), output=place)
+    assert caught.value.where == str(place)
+    assert place.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_the_estimate_is_no_more_than_a_run_takes(tmp_path: Path) -> None:
+    place = tmp_path / "a.ttt"
+    games = write_small_run(place)
+    assert 0.5 * place.stat().st_size <= space_needed(build_timeline(games)) <= place.stat().st_size

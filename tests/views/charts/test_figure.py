@@ -13,10 +13,9 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
-from ttt_cli.views.charts import FORMATS, KINDS
+from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
 from ttt_cli.views.charts.counts import _names
-from ttt_cli.views.charts.figure import make_figure
-from ttt_cli.views.charts.save import render
+from ttt_cli.views.charts.figure import make_figure, render
 from ttt_cli.views.charts.style import COLOURS, colour, shape
 from ttt_cli.views.charts.surface import step_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
@@ -302,7 +301,7 @@ def test_every_format_is_what_it_says(run: Run, fmt: str, start: bytes) -> None:
         assert b'"width":"container"' in content
         assert b'"height":"container"' in content
         assert b"<title>Skill of Anderssen, Adolf</title>" in content
-    assert set(FORMATS) == {"png", "svg", "pdf", "html"}
+    assert set(FIGURE_FORMATS) == {"png", "svg", "pdf", "html"}
 
 
 def test_kinds_have_all_a_figure(run: Run) -> None:

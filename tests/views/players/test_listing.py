@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.handmade import RECORDS
 from ttt_cli.runs.run import Run
-from ttt_cli.views.players.listing import players_rows
+from ttt_cli.views.players.player import players_rows
 
 
 @pytest.fixture

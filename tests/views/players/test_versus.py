@@ -11,8 +11,7 @@ from tests.support.joint_runs import PLAY, run_of
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.systems import ttt
-from ttt_cli.views.players.match import match
-from ttt_cli.views.players.probability import colour_blind, stronger
+from ttt_cli.views.players.probability import colour_blind, match, stronger
 from ttt_cli.views.players.versus import VersusView, versus_view
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.top import ranking

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import reduce, wraps
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -45,45 +45,46 @@ def _one(context: click.Context, parameter: click.Parameter, value: tuple[str, .
     return value[0] if value else None
 
 
+def given(
+    options: Iterable[Decorator[Any]],
+    change: Callable[[dict[str, Any]], dict[str, Any]] = lambda values: values,
+) -> Decorator[Any]:
+    """Some options for a command, which sees their values as `change` gives them back."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> Any:
+            return command(*args, **change(values))
+
+        return reduce(lambda inner, option: option(inner), reversed([*options]), wrapped)  # type: ignore[return-value]
+
+    return decorate
+
+
 run_option: Decorator[Any] = click.option(
-    "-r",
-    "--run",
-    "run",
-    metavar="RUN",
-    help="The run to ask; default $TTT_RUN, else the *.ttt here fitted last.",
+    "-r", "--run", metavar="RUN", help="The run to ask; default $TTT_RUN, else the *.ttt here fitted last."
 )
 scale_option: Decorator[Any] = click.option(
-    "--scale",
-    "scale",
-    metavar="ANCHOR",
-    multiple=True,
+    "--scale", metavar="ANCHOR", multiple=True,
     help="Ratings instead of points: 'Lasker, Emanuel @ 1900 = 2720', may be repeated; also: matched, points.",
-)
+)  # fmt: skip
 beside_option: Decorator[Any] = click.option(
-    "--beside",
-    "published",
-    metavar="FILE",
+    "--beside", "published", metavar="FILE",
     help="Published ratings for comparison: a CSV of player, period and rating, scaled to the run.",
-)
+)  # fmt: skip
 output_option: Decorator[Any] = click.option(
     "-o", "--output", "out", metavar="FILE", default="-", help="Where to write; default - (standard output)."
 )
 config_option: Decorator[Any] = click.option(
-    "-c",
-    "--config",
-    "config",
-    metavar="CONFIG",
-    multiple=True,
-    callback=_one,
+    "-c", "--config", metavar="CONFIG", multiple=True, callback=_one,
     help="A path, - for stdin, or the name of a shipped config.",
-)
+)  # fmt: skip
 set_option: Decorator[Any] = click.option(
-    "-s",
-    "--set",
-    "overrides",
-    metavar="KEY=VALUE",
-    multiple=True,
+    "-s", "--set", "overrides", metavar="KEY=VALUE", multiple=True,
     help="Set one key, for instance model.beta=600; may be repeated.",
+)  # fmt: skip
+suspects_option: Decorator[Any] = click.option(
+    "--no-suspects", is_flag=True, help="Do not look for names that may be one person's."
 )
 
 
@@ -96,42 +97,21 @@ def asked_beside(path: str | None, run: Run) -> Beside | None:
     return read_beside(path, run)
 
 
-def format_option(command: Command) -> Command:
-    """The form of what is shown: the command sees it as `fmt`; --safe-csv is seen to here."""
-    formed = click.option(
-        "-f",
-        "--format",
-        "fmt",
-        type=click.Choice(FORMATS, case_sensitive=False),
-        help="Form of the output; default table on a terminal, TSV in a pipe, a file's by its name.",
-    )
-    safe = click.option(
-        "--safe-csv",
-        is_flag=True,
-        expose_value=False,
-        callback=_set_safe_csv,
-        help="An apostrophe before texts in CSV and TSV that spreadsheets would take for formulas.",
-    )
-    return formed(safe(command))
-
-
 def _set_safe_csv(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
     voice.safe_csv = value
 
 
-def eligible_options(command: Command) -> Command:
-    """Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`."""
-
-    @wraps(command)
-    def wrapped(*args: Any, **values: Any) -> Any:
-        limits = {name: values.pop(name) for name in _LIMITS}
-        if limits["everyone"] and limits["active"] is not None:
-            raise click.UsageError("--active and --everyone are one or the other")
-        return command(*args, limits=limits, **values)
-
-    for name, settings in reversed(_LIMITS.items()):
-        wrapped = click.option(f"--{name.replace('_', '-')}", name, **settings)(wrapped)
-    return wrapped  # type: ignore[return-value]
+# The form of what is shown: the command sees it as `fmt`; --safe-csv is seen to here
+format_option = given([
+    click.option(
+        "-f", "--format", "fmt", type=click.Choice(FORMATS, case_sensitive=False),
+        help="Form of the output; default table on a terminal, TSV in a pipe, a file's by its name.",
+    ),
+    click.option(
+        "--safe-csv", is_flag=True, expose_value=False, callback=_set_safe_csv,
+        help="An apostrophe before texts in CSV and TSV that spreadsheets would take for formulas.",
+    ),
+])  # fmt: skip
 
 
 _LIMITS: Final[dict[str, dict[str, Any]]] = {
@@ -146,16 +126,36 @@ _LIMITS: Final[dict[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def verbosity_options(command: Command) -> Command:
-    """-q and -v: how much is said on standard error (`console.say`); the command itself does not see them."""
-    quiet, verbose = (
-        click.option(*names, is_flag=True, expose_value=False, callback=_sets(level), help=text)
-        for names, level, text in (
-            (("-q", "--quiet"), QUIET, "Say nothing but errors."),
-            (("-v", "--verbose"), VERBOSE, "Say more; show where an unexpected error arose."),
-        )
+def _as_limits(values: dict[str, Any]) -> dict[str, Any]:
+    limits = {name: values.pop(name) for name in _LIMITS}
+    if limits["everyone"] and limits["active"] is not None:
+        raise click.UsageError("--active and --everyone are one or the other")
+    return values | {"limits": limits}
+
+
+# Who is eligible: the command sees what was given as `limits`, for `ttt_cli.views.rankings.eligible.eligible`
+eligible_options = given(
+    [click.option(f"--{name.replace('_', '-')}", **settings) for name, settings in _LIMITS.items()],
+    _as_limits,
+)
+
+
+def _sets(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:
+    def callback(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
+        if value:
+            voice.level = level
+
+    return callback
+
+
+# -q and -v: how much is said on standard error (`console.say`); the command itself does not see them
+verbosity_options = given([
+    click.option(*names, is_flag=True, expose_value=False, callback=_sets(level), help=text)
+    for names, level, text in (
+        (("-q", "--quiet"), QUIET, "Say nothing but errors."),
+        (("-v", "--verbose"), VERBOSE, "Say more; show where an unexpected error arose."),
     )
-    return quiet(verbose(command))
+])  # fmt: skip
 
 
 class Asked:
@@ -186,22 +186,14 @@ class Asked:
                 emit(table, "table")
 
 
-def _asking(*given: Decorator[Any]) -> Decorator[Any]:
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def wrapped(
-            *args: Any, run: str | None, fmt: str | None, out: str, scale: tuple[str, ...] = (), **values: Any
-        ) -> Any:
-            return command(*args, asked=Asked(run, scale, fmt, out), **values)
-
-        return reduce(lambda inner, option: option(inner), reversed(given), wrapped)  # type: ignore[return-value]
-
-    return decorate
+def _as_asked(values: dict[str, Any]) -> dict[str, Any]:
+    asked = {name: values.pop(name, ()) for name in ("run", "scale", "fmt", "out")}
+    return values | {"asked": Asked(**asked)}
 
 
 # -r, --scale (or not), -f, -o, -q and -v: the command sees them as `asked`
-asking_options = _asking(run_option, scale_option, format_option, output_option, verbosity_options)
-asking_in_points = _asking(run_option, format_option, output_option, verbosity_options)
+asking_options = given([run_option, scale_option, format_option, output_option, verbosity_options], _as_asked)
+asking_in_points = given([run_option, format_option, output_option, verbosity_options], _as_asked)
 
 
 def asked_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = False) -> Run:
@@ -221,73 +213,27 @@ def asked_run(path: str | None, scale: tuple[str, ...] = (), *, titled: bool = F
     return run
 
 
-suspects_option: Decorator[Any] = click.option(
-    "--no-suspects", "no_suspects", is_flag=True, help="Do not look for names that may be one person's."
+def _waiting(values: dict[str, Any]) -> dict[str, Any]:
+    from ttt_cli.runs.storing.writing import waiting
+
+    click.get_current_context().with_resource(waiting(say, wait=not values.pop("no_wait")))
+    return values
+
+
+_NO_WAIT: Final = click.option(
+    "--no-wait", is_flag=True, help="Refuse at once when another process writes the run; default: wait."
 )
+# Whether a command waits for another that writes the same run; the command does not see it
+waiting_option = given([_NO_WAIT], _waiting)
 
 
-def waiting_option(command: Command) -> Command:
-    """--no-wait: whether a command waits for another that writes the same run; the command does not see it."""
-
-    @wraps(command)
-    def wrapped(*args: Any, no_wait: bool, **values: Any) -> Any:
-        from ttt_cli.runs.storing.writing import waiting
-
-        with waiting(say, wait=not no_wait):
-            return command(*args, **values)
-
-    return click.option(  # type: ignore[return-value]
-        "--no-wait", is_flag=True, help="Refuse at once when another process writes the run; default: wait."
-    )(wrapped)
-
-
-def _sets(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:
-    def callback(context: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
-        if value:
-            voice.level = level
-
-    return callback
-
-
-class _Flag(NamedTuple):
+def _flag(name: str, key: str, description: str, **settings: Any) -> tuple[str, Decorator[Any]]:
     """A flag that sets a key of `data`."""
-
-    name: str
-    key: str
-    settings: dict[str, Any]
-
-    @property
-    def parameter(self) -> str:
-        return f"data_{self.key.replace('.', '_')}"
+    return key, click.option(name, _parameter(key), help=description, **settings)
 
 
-def _flag(name: str, key: str, description: str, **settings: Any) -> _Flag:
-    return _Flag(name, key, {"help": description, **settings})
-
-
-def reading_options(command: Command) -> Command:
-    """-c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s.
-
-    The command sees them as the last of its `overrides`.
-    """
-
-    @wraps(command)
-    def wrapped(*args: Any, overrides: tuple[str, ...], **values: Any) -> Any:
-        given = [(flag.key, values.pop(flag.parameter)) for flag in _READING]
-        return command(*args, overrides=(*overrides, *_as_overrides(given)), **values)
-
-    for flag in reversed(_READING):
-        wrapped = click.option(flag.name, flag.parameter, **flag.settings)(wrapped)
-    return config_option(set_option(wrapped))  # type: ignore[no-any-return]
-
-
-def _as_overrides(given: Iterable[tuple[str, Any]]) -> Iterator[str]:
-    """`KEY=VALUE` for each key for which there was a flag."""
-    from ttt_cli.config.render import flow
-
-    for key, value in given:
-        if not (value is None or value is False or value in ((), [])):
-            yield f"data.{key}={flow(value)}"
+def _parameter(key: str) -> str:
+    return f"data_{key.replace('.', '_')}"
 
 
 def _check_years(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
@@ -330,3 +276,20 @@ _READING: Final = (
     _flag("--max-errors", "max_errors", "Make more than N unusable records an error.", metavar="N", type=_COUNT),
     _flag("--reader", "reader", "Read PGN by its tags, or through python-chess.", type=click.Choice(READERS)),
 )  # fmt: skip
+
+
+def _as_overrides(values: dict[str, Any]) -> dict[str, Any]:
+    """The last of the `overrides` are `KEY=VALUE` for each key for which there was a flag."""
+    from ttt_cli.config.render import flow
+
+    found = {key: values.pop(_parameter(key)) for key, _ in _READING}
+    added = (
+        f"data.{key}={flow(value)}"
+        for key, value in found.items()
+        if not (value is None or value is False or value in ((), []))
+    )
+    return values | {"overrides": (*values["overrides"], *added)}
+
+
+# -c, -s, and flags for what is read and what of it is used: they set keys of `data`, and win over -c and -s
+reading_options = given([config_option, set_option, *(option for _, option in _READING)], _as_overrides)

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
+from ttt_cli.cli.line.options import Command, given
 from ttt_cli.errors import ConfigError, SetupError
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 COMMAND: Final = "ttt-fit.json"  # in the folder: what was asked for, and where
 
 
-def cluster_option(command: Command) -> Command:
-    """--cluster: the command sees it as the last of its `overrides`."""
+def _on_cluster(values: dict[str, Any]) -> dict[str, Any]:
+    cluster = values.pop("cluster")
+    if cluster is None:
+        return values
+    if values.get("jobs") is not None:
+        raise click.UsageError("--jobs and --cluster are one or the other")
+    from ttt_cli.config.render import flow
 
-    @wraps(command)
-    def wrapped(*args: Any, overrides: tuple[str, ...], cluster: str | None, **values: Any) -> Any:
-        if cluster is not None:
-            if values.get("jobs") is not None:
-                raise click.UsageError("--jobs and --cluster are one or the other")
-            from ttt_cli.config.render import flow
+    return values | {"overrides": (*values["overrides"], f"solver.cluster={flow(cluster)}")}
 
-            overrides = (*overrides, f"solver.cluster={flow(cluster)}")
-        return command(*args, overrides=overrides, **values)
 
-    return click.option(  # type: ignore[return-value]
-        "--cluster",
-        metavar="WHERE",
-        help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
-        "default $TTT_CLUSTER, else this machine.",
-    )(wrapped)
+_CLUSTER: Final = click.option(
+    "--cluster", metavar="WHERE",
+    help="Work on a Dask cluster (docs/cluster.md): the address of its scheduler, or local:N; "
+    "default $TTT_CLUSTER, else this machine.",
+)  # fmt: skip
+# The command sees it as the last of its `overrides`
+cluster_option = given([_CLUSTER], _on_cluster)
 
 
 def storage_options(command: Command) -> Command:
@@ -64,8 +62,8 @@ def storage_options(command: Command) -> Command:
         else:
             from ttt_cli.config.render import flow
 
-            given = {"memory": memory, "scratch": scratch, "run_size": run_size}
-            added = [f"solver.{key}={flow(value)}" for key, value in given.items() if value is not None]
+            sizes = {"memory": memory, "scratch": scratch, "run_size": run_size}
+            added = [f"solver.{key}={flow(value)}" for key, value in sizes.items() if value is not None]
             values["overrides"] = (*values["overrides"], *added)
             folder = None if scratch is None else Path(scratch).absolute()
             if folder:
@@ -82,29 +80,25 @@ def storage_options(command: Command) -> Command:
             (folder / COMMAND).unlink(missing_ok=True)
         return code
 
-    for option in (
-        click.option(
-            "--run-size",
-            metavar="SIZE",
-            help="Write a run of at least so much, as 50GB, as a folder with its large tables as Parquet.",
-        ),
-        click.option(
-            "--resume", metavar="FOLDER", help="Go on with the fit that --scratch FOLDER keeps; alone."
-        ),
-        click.option(
-            "--scratch",
-            metavar="FOLDER",
-            help="Where --memory and --cluster keep files: `--resume FOLDER`, or the same command, goes on with a fit "
-            "that was ended.",
-        ),
-        click.option(
-            "--memory",
-            metavar="SIZE",
-            help="Stay within so much memory, as 4GB: what does not fit lies in files (docs/cluster.md).",
-        ),
-    ):
-        wrapped = option(wrapped)
-    return wrapped  # type: ignore[return-value]
+    return given(_STORAGE)(wrapped)  # type: ignore[no-any-return]
+
+
+_STORAGE: Final = (
+    click.option(
+        "--memory", metavar="SIZE",
+        help="Stay within so much memory, as 4GB: what does not fit lies in files (docs/cluster.md).",
+    ),
+    click.option(
+        "--scratch", metavar="FOLDER",
+        help="Where --memory and --cluster keep files: `--resume FOLDER`, or the same command, goes on with a fit "
+        "that was ended.",
+    ),
+    click.option("--resume", metavar="FOLDER", help="Go on with the fit that --scratch FOLDER keeps; alone."),
+    click.option(
+        "--run-size", metavar="SIZE",
+        help="Write a run of at least so much, as 50GB, as a folder with its large tables as Parquet.",
+    ),
+)  # fmt: skip
 
 
 def _keep(folder: Path, values: dict[str, Any]) -> None:

@@ -1,18 +1,24 @@
 """What commands say and show: data to standard output or a file, everything else to standard error."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TextIO, cast
+from typing import TYPE_CHECKING, Final, TextIO, cast
 
 import click
 
 from ttt_cli.cli.terminal.streams import give_up, printable
 from ttt_cli.errors import RunError
+from ttt_cli.views.charts import FIGURE_FORMATS
 from ttt_cli.views.rows import Rows, write_parquet, write_text
+
+if TYPE_CHECKING:
+    from ttt_cli.views.charts.figure import Figure
 
 FORMATS: Final = ("table", "csv", "tsv", "json", "jsonl", "parquet")
 _OTHERS: Final = (  # formats that a file's name may say, and that are not written here
@@ -174,3 +180,32 @@ def _destination(path: Path) -> Iterator[Path]:
                 yield temporary
     except OSError as error:
         raise RunError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+
+
+def figure_format(out: str | None, fmt: str | None = None) -> str:
+    """The form asked for, else the one that the file's name says; SVG for -, PNG when no file is named.
+
+    Raises click.UsageError for a name of another kind, and for a binary form on a terminal.
+    """
+    if out == "-":
+        if fmt in ("png", "pdf") and on_terminal():
+            raise click.UsageError(f"{fmt} is binary: name a file with -o FILE, or pipe it")
+        return fmt or "svg"
+    if fmt or out is None:
+        return fmt or "png"
+    suffix = Path(out).suffix.removeprefix(".").lower()
+    if suffix not in FIGURE_FORMATS:
+        raise click.UsageError(f"{out!r}: figures are {', '.join(FIGURE_FORMATS)}, by the file's name or -f")
+    return suffix
+
+
+def save_figure(figure: Figure, out: str | None, fmt: str) -> None:
+    """Write a figure to a file, whole or not at all, or to standard output for `-`; say where it is.
+
+    Raises RunError when the file cannot be written.
+    """
+    from ttt_cli.views.charts.figure import render
+
+    place = out or f"{figure.stem}.{fmt}"
+    if write(render(figure.spec, fmt), place):
+        say(f"{place} written")

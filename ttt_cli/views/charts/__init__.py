@@ -5,4 +5,4 @@ from typing import Final
 KINDS: Final = (
     *("skills", "difference", "leaders", "games", "evidence", "top", "calibration", "draws", "newcomers", "career"),
 )  # fmt: skip
-FORMATS: Final = ("png", "svg", "pdf", "html")
+FIGURE_FORMATS: Final = ("png", "svg", "pdf", "html")

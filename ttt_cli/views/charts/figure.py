@@ -1,10 +1,13 @@
 """One figure of a run, by its kind."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from math import log
 from typing import Any, Final
 
+import vl_convert
 from altair import LayerChart
 from altair.utils.schemapi import debug_mode
 
@@ -18,14 +21,26 @@ from ttt_cli.views.charts.counts import games_chart, top_chart
 from ttt_cli.views.charts.histories import histories, leading_players, of_ratings
 from ttt_cli.views.charts.leaders import leaders_chart
 from ttt_cli.views.charts.skills import skills_chart
+from ttt_cli.views.charts.style import MENU
 from ttt_cli.views.charts.surface import surface_chart
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.run import axis_title
+from ttt_cli.views.templates import embedded, showable
 
 MOST_CURVES: Final = 30
 _LEADERS: Final = 8
 _ALIKE: Final = 0.1  # of the logarithms of what an Elo point is
 _NAMED: Final = 4  # players in the name of a file
+_STAND_IN: Final = {"description": "where the figure comes"}
+_FILLING: Final = {
+    "width": "container", "height": "container", "autosize": {"type": "fit", "contains": "padding"},
+    "usermeta": {"embedOptions": MENU},
+}  # fmt: skip
+_STYLE: Final = (
+    "<style>body { margin: 0 } "
+    "#vega-chart { display: block; width: 100vw; height: 100vh; min-width: 36rem; min-height: 22rem }</style>"
+)
+_SHARPNESS: Final = 2.0  # pixels of a PNG per pixel of the figure
 
 
 @dataclass(frozen=True)
@@ -160,3 +175,44 @@ def _stem(players: Sequence[str]) -> str:
     words = ["-".join(fold_surname(player).split()) or "player" for player in players]
     shown = [word[:40] for word in words[:_NAMED]]
     return "-".join(shown) + (f"-and-{len(words) - _NAMED}" if len(words) > _NAMED else "")
+
+
+def render(spec: Mapping[str, Any], fmt: str, *, sharpness: float = _SHARPNESS) -> bytes:
+    """A Vega-Lite figure in one of `ttt_cli.views.charts.FIGURE_FORMATS`, as bytes; without browser or network.
+
+    `sharpness`: pixels of a PNG per pixel of the figure.
+    """
+    figure = showable(spec)
+    match fmt:
+        case "png":
+            return bytes(vl_convert.vegalite_to_png(figure, scale=sharpness))
+        case "svg":
+            return str(vl_convert.vegalite_to_svg(figure)).encode()
+        case "pdf":
+            return bytes(vl_convert.vegalite_to_pdf(figure))
+        case "html":
+            return _page(figure).encode()
+    raise ValueError(fmt)
+
+
+def _page(figure: Mapping[str, Any]) -> str:
+    """The library's page for a stand-in, and the figure put there in such a way that it cannot end its script.
+
+    The figure fills the window. The page offers it as PNG and SVG; the library's view of the source would take names
+    for markup.
+    """
+    before, place, after = str(vl_convert.vegalite_to_html(_STAND_IN, bundle=True)).partition(
+        json.dumps(_STAND_IN, separators=(",", ":"))
+    )
+    title = escape(figure["title"]["text"] if isinstance(figure.get("title"), dict) else "Figure")
+    for old, new in (
+        ("<html>", '<html lang="en">'),
+        (
+            "<title>Chart</title>",
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title>{_STYLE}',
+        ),
+    ):
+        assert old in before, "the page of a figure is not what it was"
+        before = before.replace(old, new, 1)
+    assert place, "the page of a figure is not what it was"
+    return before + embedded({**figure, **_FILLING}) + after

@@ -58,10 +58,9 @@ class Report:
 
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
-        from ttt_cli.views.ingest import games_counts, games_people
+        from ttt_cli.views.ingest import sections
 
-        build = getattr(games_counts, name, None) or getattr(games_people, name)
-        rows: Rows = build(self.findings)
+        rows: Rows = getattr(sections, name)(self.findings)
         heading = HEADINGS[name]
         if name == "files" and self.findings.folder:
             heading += f" in {self.findings.folder}"

@@ -1,9 +1,10 @@
-"""One player's history: rows, the facts above them, a line that shows its shape, and what lies behind it."""
+"""Who is in a run, and one player's history: rows, the facts above them, its shape, and what lies behind it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ttt_cli.folding import fold
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import POINTS
 from ttt_cli.views.players.record import (
@@ -20,8 +21,9 @@ from ttt_cli.views.run import run_line, side_names
 from ttt_cli.views.text_charts import chart, sparkline
 
 SHOWN_UPSETS: Final = 5
-_DECIMALS: Final = {"mean": 1, "sd": 1, "draw_margin": 1, "draw_margin_sd": 1}
+_DECIMALS: Final = dict.fromkeys(("mean", "sd", "draw_margin", "draw_margin_sd", "peak_mean", "peak_sd"), 1)
 _SKILLS: Final = "SELECT * EXCLUDE (period_number) FROM skills WHERE player = ? ORDER BY period_number"
+_SELECT: Final = 'SELECT player, "first", "last", games, peak_mean, peak_sd, peak_period FROM players'
 
 
 @dataclass(frozen=True)
@@ -111,3 +113,39 @@ def shape_line(means: list[float], *, unit: str = POINTS, width: int = 60, ascii
         return ""
     shape = sparkline(means, width=width, ascii_only=ascii_only)
     return f"{'skill' if unit == POINTS else 'rating'} {min(means):.0f} {shape} {max(means):.0f} {unit}"
+
+
+def players_rows(
+    run: Run,
+    pattern: str = "",
+    *,
+    since: int | None = None,
+    until: int | None = None,
+    min_games: float = 0.0,
+    number: int | None = None,
+) -> Rows:
+    """Players by number of games: `player,first,last,games,peak_mean,peak_sd,peak_period`.
+
+    `pattern`: words that are parts of the name, accents, case and order aside. `since`, `until`: years between which
+    the player's first to last period lies at least in part. `number` None: all.
+    """
+    conditions, values = ["games >= ?"], list[Any]([min_games])
+    for word in fold(pattern).split():
+        conditions.append("contains(folded, ?)")
+        values.append(word)
+    if pattern.strip() and not fold(pattern):
+        conditions.append("false")
+    if since is not None:
+        conditions.append('CAST(substr("last", 1, 4) AS INTEGER) >= ?')
+        values.append(since)
+    if until is not None:
+        conditions.append('CAST(substr("first", 1, 4) AS INTEGER) <= ?')
+        values.append(until)
+    limit = "" if number is None else f" LIMIT {number:d}"
+    where = " AND ".join(conditions)
+    (count,), *_ = run.query(f"SELECT count(*) FROM players WHERE {where}", values)[1]
+    shown = count if number is None else min(count, number)
+    sql = f"{_SELECT} WHERE {where} ORDER BY games DESC, player{limit}"
+    columns, rows = run.stream(sql, values)
+    title = (f"{shown:,} of {run.meta.players:,} players", run_line(run))
+    return Rows(columns, rows, title, _DECIMALS)

@@ -5,10 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.lookup import find_period
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.when import find_period
-from ttt_cli.views.players.match import Match, match
-from ttt_cli.views.players.probability import Strength, colour_blind, outcomes, params_in, stronger
+from ttt_cli.views.players.probability import (
+    Match,
+    Strength,
+    colour_blind,
+    match,
+    outcomes,
+    params_in,
+    stronger,
+)
 from ttt_cli.views.players.record import games_of, record_rows, record_words, tally
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line, side_names

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ttt_cli.errors import LookupFailed
+from ttt_cli.runs.lookup import find_period
 from ttt_cli.runs.run import Run
-from ttt_cli.runs.when import find_period
 from ttt_cli.views.rankings.eligible import COUNTS, Eligible, reasons, steps
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import load_numpy_meanwhile, run_line

@@ -21,7 +21,7 @@ from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.site import lines
 from ttt_cli.views.report.site import shared as share
 from ttt_cli.views.report.site.build import write_site
-from ttt_cli.views.report.site.reigns import WHOLE
+from ttt_cli.views.report.site.curve import WHOLE
 from ttt_cli.views.report.site.year import moved
 
 

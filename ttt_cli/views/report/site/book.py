@@ -18,8 +18,7 @@ from ttt_cli.views.report.site.lines import named
 from ttt_cli.views.report.site.markup import link, text
 from ttt_cli.views.report.site.people import Person, Ranking, Years, histories, people, rankings
 from ttt_cli.views.report.site.played import Played, played_games
-from ttt_cli.views.report.site.shared import addresses
-from ttt_cli.views.report.site.slugs import slugs
+from ttt_cli.views.report.site.shared import addresses, slugs
 from ttt_cli.views.report.words import say
 from ttt_cli.views.run import side_names
 

@@ -10,13 +10,12 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
-from ttt_cli.views.report.site.compare import compare_page, history_scripts
-from ttt_cli.views.report.site.data import events_script, names_script
-from ttt_cli.views.report.site.event import event_pages, shared_event_pages
+from ttt_cli.views.report.site.compare import compare_page, events_script, history_scripts, names_script
+from ttt_cli.views.report.site.event import event_pages
 from ttt_cli.views.report.site.folder import new_folder
 from ttt_cli.views.report.site.front import event_lists, front_page, player_lists, year_list
-from ttt_cli.views.report.site.player import player_pages, shared_player_pages
-from ttt_cli.views.report.site.shared import firsts, number_of
+from ttt_cli.views.report.site.player import player_pages
+from ttt_cli.views.report.site.shared import firsts
 from ttt_cli.views.report.site.year import year_page
 from ttt_cli.views.report.words import say, speaking, spoken
 from ttt_cli.views.templates import asset, embedded, script
@@ -90,14 +89,9 @@ def site_files(book: Book) -> Iterator[tuple[str, str]]:
     yield from event_lists(book)
     for year in book.all_years:
         yield f"years/{year}.html", year_page(book, year)
-    for at, event in enumerate(book.events.all):
-        if event.page and number_of(event.page) is None:
-            yield from event_pages(book, at)
-    yield from shared_event_pages(book)
-    for player, one in enumerate(book.people):
-        if one.page and number_of(one.page) is None:
-            yield from player_pages(book, player)
-    yield from shared_player_pages(book)
+    for folder, found in (("events", event_pages(book)), ("players", player_pages(book))):
+        for name, text in found:
+            yield f"{folder}/{name}", text
 
 
 def _before(lines: tuple[str, str]) -> str:

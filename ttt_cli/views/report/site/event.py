@@ -1,25 +1,15 @@
 """The pages of an event: crosstable where everybody met everybody, standings with performances, all games."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from ttt_cli.views.report.site.book import Book
-from ttt_cli.views.report.site.events import Event
-from ttt_cli.views.report.site.lines import field, in_pages, lines, promised, within
-from ttt_cli.views.report.site.markup import (
-    link,
-    number,
-    page,
-    points,
-    result,
-    section,
-    table,
-    turn,
-)  # fmt: skip
-from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
-from ttt_cli.views.report.words import counted, say
+from ttt_cli.views.report.site.lines import Subject, field, promised, subject_pages, within
+from ttt_cli.views.report.site.markup import link, number, points, result, table, turn
+from ttt_cli.views.report.words import counted
 
 _MOST_ACROSS: Final = 30
 _STANDINGS: Final = 400
@@ -28,46 +18,19 @@ _HALVES: Final = ("0", "½", "1")
 _TEN: Final = 10
 
 
-def event_pages(book: Book, at: int) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of an event that has one; games are listed where no crosstable shows them."""
-    event = book.events.all[at]
-    games = _games_of(book, at)
-    cells = _crosstable(book, at, games)
-    pages = in_pages(event.slug or "", [] if cells else _game_rows(book, games))
-    for nth, (file, rows, around) in enumerate(pages, 1):
-        listed = section("Games", around, lines("rounds", rows, event.year), around) if rows else ""
-        if nth == 1:
-            title, content = event.title, [_year(event), _standings(book, at, cells), listed]
-        else:
-            title = say("{}: games, part {}", event.title, nth)
-            content = [link(f"{event.slug}.html", event.title), listed]
-        yield f"events/{file}.html", page(book.title, title, *content, facts=_facts(games))
+def event_pages(book: Book) -> Iterator[tuple[str, str]]:
+    """Name and text of each page of an event; games are listed where no crosstable shows them."""
+    addresses = [event.page for event in book.events.all]
+    return subject_pages(book.title, "Events of a few games", addresses, partial(_subject, book))
 
 
-def shared_event_pages(book: Book) -> Iterator[tuple[str, str]]:
-    """Name and text of each page that events of a few games share."""
-    together = in_order((event.page, at) for at, event in enumerate(book.events.all))
-    parts = (_part(book, at) for at in together)
-    for file, text in shared_pages(book.title, "Events of a few games", parts):
-        yield f"events/{file}", text
-
-
-def _part(book: Book, at: int) -> Part:
+def _subject(book: Book, at: int) -> Subject:
     event, games = book.events.all[at], _games_of(book, at)
     cells = _crosstable(book, at, games)
-    listed = section(
-        "Games", lines("rounds", [] if cells else [row for _, row in _game_rows(book, games)], event.year)
-    )
-    content = [_year(event), _standings(book, at, cells), listed]
-    return Part(event.page or "", event.title, _facts(games), content)
-
-
-def _year(event: Event) -> str:
-    return turn(link(f"../years/{event.year}.html", str(event.year)))
-
-
-def _facts(games: list[int]) -> str:
-    return counted(len(games), "{} game", "{} games")
+    facts = counted(len(games), "{} game", "{} games")
+    year = turn(link(f"../years/{event.year}.html", str(event.year)))
+    content, listed = [year, _standings(book, at, cells)], () if cells else _game_rows(book, games)
+    return Subject(event.page or "", event.title, facts, facts, content, "rounds", listed, event.year)
 
 
 def _games_of(book: Book, at: int) -> list[int]:

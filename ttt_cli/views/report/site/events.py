@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Array, Ids, Places
 from ttt_cli.runs.run import Run
 from ttt_cli.views.report.site.played import Played, Strengths, predicted
-from ttt_cli.views.report.site.shared import addresses
-from ttt_cli.views.report.site.slugs import slugs
+from ttt_cli.views.report.site.shared import addresses, slugs
 
 _HALVINGS: Final = 13
 _FURTHEST: Final = 2400.0  # Elo points that a performance may lie from the opponents

@@ -11,6 +11,7 @@ from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.facts import game_cards, model_cards, warning
 from ttt_cli.views.report.site.book import Book
+from ttt_cli.views.report.site.curve import reign_picture
 from ttt_cli.views.report.site.markup import (
     chance,
     link,
@@ -25,7 +26,6 @@ from ttt_cli.views.report.site.markup import (
     table,
     text,
 )  # fmt: skip
-from ttt_cli.views.report.site.reigns import reign_picture
 from ttt_cli.views.report.words import counted, say, say_line
 from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note

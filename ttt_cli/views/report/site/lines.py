@@ -1,18 +1,84 @@
-"""Games as lines of text in a page: readable as they stand, a third of a table in size; a script makes tables of them.
+"""The pages of players and events, and their games as lines of text: a script makes tables of them.
+
+Lines are readable as they stand, and a third of a table in size.
 
 Fields are apart by tabs. The name of a player or an event is plain where the page's address follows from it, in an `i`
 where that of a shared page does, a link where neither does, and in a `span` where there is no page.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
 
-from ttt_cli.views.report.site.markup import link, text, turn
-from ttt_cli.views.report.site.slugs import follows
+from ttt_cli.views.report.site.markup import link, page, section, text, turn
+from ttt_cli.views.report.site.shared import follows, number_of
 from ttt_cli.views.report.words import say
 
 BYTES_A_PAGE: Final = 270_000
 FIRST_BYTES: Final = 220_000
+_ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
+
+
+class Subject(NamedTuple):
+    """A player or an event: address in its folder, title, facts and facts of `further` pages, texts; content, HTML.
+
+    Below that stand the `games`: lines of this `kind`, each with that above it at the top of a page, `year` as `lines`.
+    """
+
+    address: str
+    title: str
+    facts: str
+    further: str
+    content: Sequence[str]
+    kind: str
+    games: Iterable[tuple[str, str]]
+    year: int | str = ""
+
+
+def subject_pages(
+    site: str, few: str, addresses: Sequence[str | None], subject: Callable[[int], Subject]
+) -> Iterator[tuple[str, str]]:
+    """Name and text of each page of players or events: their own ones, then those that are shared, titled `few`."""
+    numbers = [number_of(address) for address in addresses]
+    for at, address in enumerate(addresses):
+        if address and numbers[at] is None:
+            yield from _own_pages(site, subject(at))
+    together = sorted(
+        (number, address, at)
+        for at, (number, address) in enumerate(zip(numbers, addresses, strict=True))
+        if number is not None
+    )
+    for _, found in groupby(together, key=lambda one: one[0]):
+        parts = [subject(at) for *_, at in found]
+        yield parts[0].address.partition("#")[0], _shared_page(site, few, parts)
+
+
+def _own_pages(site: str, one: Subject) -> Iterator[tuple[str, str]]:
+    for nth, (file, rows, around) in enumerate(_in_pages(one.address.removesuffix(".html"), one.games), 1):
+        games = section("Games", around, lines(one.kind, rows, one.year), around)
+        if nth == 1:
+            title, content = one.title, [*one.content, games]
+        else:
+            title = say("{}: games, part {}", one.title, nth)
+            content = [link(one.address, one.title), games]
+        yield f"{file}.html", page(site, title, *content, facts=one.further if nth > 1 else one.facts)
+
+
+def _shared_page(site: str, title: str, parts: Sequence[Subject]) -> str:
+    span = f"{parts[0].title} – {parts[-1].title}"
+    back = f"<p class='turn all'><a href=#>{text(say('all of this page'))}</a></p>"
+    named = f"{say(title)}: {span} – {site}"
+    return page(site, say(title), back, *map(_section, parts), facts=span, named=named)
+
+
+def _section(part: Subject) -> str:
+    """One of several on a page: headings are a step lower, and only the part itself has an id."""
+    games = section("Games", lines(part.kind, [row for _, row in part.games], part.year))
+    inner = _ID.sub("", "\n".join(filter(None, (*part.content, games))))
+    inner = inner.replace("<h2", "<h3").replace("</h2>", "</h3>")
+    head = f"<h2>{text(part.title)}</h2><p class=facts>{text(part.facts)}</p>"
+    return f"<section id={part.address.partition('#')[2]}>{head}\n{inner}\n</section>"
 
 
 def field(value: str) -> str:
@@ -46,7 +112,7 @@ def lines(kind: str, rows: Sequence[str], year: int | str = "") -> str:
     return f"<pre class='lines {kind}'{of_year}>\n{chr(10).join(rows)}</pre>" if rows else ""
 
 
-def in_pages(slug: str, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str], str]]:
+def _in_pages(slug: str, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str], str]]:
     """Lines on as many pages as they need: of each its file, without ending, the lines, and links to its neighbours.
 
     Each line comes with the one that is to stand above it at the top of a page.
@@ -60,7 +126,7 @@ def in_pages(slug: str, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, 
             room = BYTES_A_PAGE
         pages[-1].append(row)
     files = [slug, *(f"{slug}~{number}" for number in range(2, len(pages) + 1))]
-    for at, (file, page) in enumerate(zip(files, pages, strict=True)):
+    for at, (file, some) in enumerate(zip(files, pages, strict=True)):
         earlier = link(f"{files[at - 1]}.html", say("earlier games")) if at else ""
         later = link(f"{files[at + 1]}.html", say("later games")) if at + 1 < len(files) else ""
-        yield file, page, turn(earlier, later)
+        yield file, some, turn(earlier, later)

@@ -1,6 +1,7 @@
 """The pages of a player: career, years, events, opponents, best wins, and every game."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -9,13 +10,12 @@ from ttt_cli.arrays import Array, Places
 from ttt_cli.views.players.player import facts_line
 from ttt_cli.views.report.site.book import FEW_GAMES, Book
 from ttt_cli.views.report.site.curve import career
-from ttt_cli.views.report.site.lines import in_pages, lines, promised, within
+from ttt_cli.views.report.site.lines import Subject, promised, subject_pages, within
 from ttt_cli.views.report.site.markup import (
     chance,
     link,
     note,
     number,
-    page,
     points,
     record,
     result,
@@ -24,7 +24,6 @@ from ttt_cli.views.report.site.markup import (
     skill,
     table,
 )  # fmt: skip
-from ttt_cli.views.report.site.shared import Part, in_order, shared_pages
 from ttt_cli.views.report.words import counted, say, say_line
 from ttt_cli.views.run import axis_title
 
@@ -62,34 +61,16 @@ class Side:
         return keys, won + drawn + lost, won, drawn, lost, won + drawn / 2.0, total(self.expected)
 
 
-def player_pages(book: Book, player: int) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of a player who has one."""
+def player_pages(book: Book) -> Iterator[tuple[str, str]]:
+    """Name and text of each page of a player."""
+    addresses = [one.page for one in book.people]
+    return subject_pages(book.title, "Players of a few games", addresses, partial(_subject, book))
+
+
+def _subject(book: Book, player: int) -> Subject:
     one, side = book.people[player], Side(book, player)
-    for nth, (file, rows, around) in enumerate(in_pages(one.slug or "", _games(book, player, side)), 1):
-        games = section("Games", around, lines("record", rows), around)
-        if nth == 1:
-            title, content = one.name, [*_before(book, player, side), games]
-        else:
-            title = say("{}: games, part {}", one.name, nth)
-            content = [link(f"{one.slug}.html", one.name), games]
-        facts = say_line(facts_line(vars(one))) if nth == 1 else ""
-        yield f"players/{file}.html", page(book.title, title, *content, facts=facts)
-
-
-def shared_player_pages(book: Book) -> Iterator[tuple[str, str]]:
-    """Name and text of each page that players of a few games share."""
-    together = in_order((one.page, player) for player, one in enumerate(book.people))
-    parts = (_part(book, player) for player in together)
-    for file, text in shared_pages(book.title, "Players of a few games", parts):
-        yield f"players/{file}", text
-
-
-def _part(book: Book, player: int) -> Part:
-    one, side = book.people[player], Side(book, player)
-    games = section("Games", lines("record", [row for _, row in _games(book, player, side)]))
-    return Part(
-        one.page or "", one.name, say_line(facts_line(vars(one))), [*_before(book, player, side), games]
-    )
+    facts, games = say_line(facts_line(vars(one))), _games(book, player, side)
+    return Subject(one.page or "", one.name, facts, "", _before(book, player, side), "record", games)
 
 
 def _before(book: Book, player: int, side: Side) -> list[str]:

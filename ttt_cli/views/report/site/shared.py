@@ -1,28 +1,27 @@
-"""Pages that players or events of a few games share: files of their own would take more room than what is in them."""
+"""Where players and events stand: in files of their own or, of a few games, on pages that they share.
+
+Files of their own would take more room than what is in them.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Final
 
 import numpy as np
 
 from ttt_cli.arrays import Places
-from ttt_cli.views.report.site.markup import page, text
-from ttt_cli.views.report.words import say
+from ttt_cli.folding import fold_all
 
 OWN: Final = 3_000  # of the most games have a page of their own, whatever they played
 FEW: Final = 20  # games that do not fill a page
 BYTES: Final = 100_000  # of a shared page, roughly
-_ID: Final = re.compile(r"(?<=<table) id=\S+|(?<=<h2) id=[^\s>]+")
-
-
-class Part(NamedTuple):
-    """What a page shows of one player or event: address in its folder, title and facts, texts, and content, HTML."""
-
-    address: str
-    title: str
-    facts: str
-    content: Sequence[str]
+_LONGEST: Final = 60
+_OTHER: Final = re.compile("[^a-z0-9]+")
+_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+)
 
 
 def addresses(slugs: Sequence[str | None], games: Places, sizes: Places) -> list[str | None]:
@@ -48,12 +47,6 @@ def number_of(address: str | None) -> int | None:
     return int(file.removeprefix("few_").removesuffix(".html")) if part else None
 
 
-def in_order(addresses: Iterable[tuple[str | None, int]]) -> list[int]:
-    """The numbers of players or events on shared pages, by page, then slug."""
-    parts = ((number_of(address), address, at) for address, at in addresses)
-    return [at for *_, at in sorted(part for part in parts if part[0] is not None)]
-
-
 def firsts(addresses: Iterable[str | None]) -> list[str]:
     """The first slug on each shared page: the scripts of a site find by it which page a slug is on."""
     found: dict[int, str] = {}
@@ -64,32 +57,30 @@ def firsts(addresses: Iterable[str | None]) -> list[str]:
     return [found[number] for number in sorted(found)]
 
 
-def shared_pages(site: str, title: str, parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
-    """Name and text of each page of parts, which come by page."""
-    together: list[Part] = []
-    for part in parts:
-        if together and _file(part) != _file(together[0]):
-            yield _file(together[0]), _shared_page(site, title, together)
-            together = []
-        together.append(part)
-    if together:
-        yield _file(together[0]), _shared_page(site, title, together)
+def slugs(names: Sequence[str]) -> list[str]:
+    """A slug for each of these different names, of `a` to `z`, digits, `-` and `~`, no two alike.
+
+    Names that fold to what others fold to, to nothing, to more than ASCII, or to what Windows keeps for itself have a
+    hash of the name behind `~`.
+    """
+    folded = fold_all(names)
+    plain = ["-".join(_OTHER.sub(" ", text).split())[:_LONGEST].strip("-") for text in folded]
+    shared = Counter(plain)
+    found = []
+    for name, key, slug in zip(names, folded, plain, strict=True):
+        whole = slug == key.replace(" ", "-") and slug not in _DEVICES
+        found.append(slug if whole and slug and shared[slug] == 1 else f"{slug}~{_digest(name, 4)}")
+    again = Counter(found)
+    return [
+        slug if again[slug] == 1 else f"{slug}{_digest(name, 32)}"
+        for name, slug in zip(names, found, strict=True)
+    ]
 
 
-def _file(part: Part) -> str:
-    return part.address.partition("#")[0]
+def follows(slug: str, folded: str) -> bool:
+    """Whether a slug follows from the folded name alone, as the scripts of a site work it out."""
+    return folded.isascii() and folded.replace(" ", "-") == slug
 
 
-def _shared_page(site: str, title: str, parts: Sequence[Part]) -> str:
-    span = f"{parts[0].title} – {parts[-1].title}"
-    back = f"<p class='turn all'><a href=#>{text(say('all of this page'))}</a></p>"
-    return page(
-        site, say(title), back, *map(_section, parts), facts=span, named=f"{say(title)}: {span} – {site}"
-    )
-
-
-def _section(part: Part) -> str:
-    """One of several on a page: headings are a step lower, and only the part itself has an id."""
-    inner = _ID.sub("", "\n".join(filter(None, part.content))).replace("<h2", "<h3").replace("</h2>", "</h3>")
-    head = f"<h2>{text(part.title)}</h2><p class=facts>{text(part.facts)}</p>"
-    return f"<section id={part.address.partition('#')[2]}>{head}\n{inner}\n</section>"
+def _digest(name: str, size: int) -> str:
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()

@@ -1,9 +1,9 @@
-"""Tests of ttt_cli.runs.tridiagonal."""
+"""Tests of ttt_cli.runs.precision."""
 
 import numpy as np
 import pytest
 
-from ttt_cli.runs.tridiagonal import Chains
+from ttt_cli.runs.precision import Chains
 
 
 def matrix(diagonal, beside):
