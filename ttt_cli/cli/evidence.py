@@ -45,12 +45,11 @@ def command(
     Points of a grid are kept in the run as they finish: an interrupted grid goes on where it stopped. The
     point of highest evidence is marked. Exit code 4: not everything converged.
     """
-    if not scores and (since is not None or every is not None):
-        raise click.UsageError("--from and --every go with --scores")
-    if scores and grid is not None:
-        raise click.UsageError("--scores and --grid do not go together")
-    if grid is None and (jobs is not None or overrides):
-        raise click.UsageError("--jobs, --cluster and -s go with --grid")
+    options.refuse(
+        ("--from and --every go with --scores", not scores and (since is not None or every is not None)),
+        ("--scores and --grid do not go together", scores and grid is not None),
+        ("--jobs, --cluster and -s go with --grid", grid is None and (jobs is not None or overrides)),
+    )
     run = asked.open(titled=False)
     if grid is not None:
         return _surface(asked, run, grid, overrides, jobs)

@@ -57,7 +57,19 @@ def command(
 
     Suggested spellings are never applied by themselves: read the file that --suggest writes, then --aliases it.
     """
-    _check(listed, everything, only, suggest, fmt, out, no_suspects=no_suspects)
+    options.refuse(
+        ("--all goes with --list", everything and not listed),
+        ("--list goes without --only and --suggest", listed and (only or suggest)),
+        ("--no-suspects leaves --suggest nothing to write", suggest and no_suspects),
+        (
+            "--suggest - prints an alias file, and nothing else",
+            suggest == "-" and (only or fmt or out != "-"),
+        ),
+        (
+            "tables of all sections go to standard output: > FILE",
+            fmt == "table" and out != "-" and not (listed or only),
+        ),
+    )
     for place in (out, suggest or "-"):
         if place != "-" and real_place(Path(place)) in {real_place(Path(file)) for file in files}:
             raise click.UsageError(f"{place} is read: it cannot be written as well")
@@ -86,29 +98,6 @@ def command(
         text, words = report.suggestions()
         if write(text, suggest):
             say(f"{words.format(suggest)}: to be read, and then used with --aliases {suggest}")
-
-
-def _check(
-    listed: bool,
-    everything: bool,
-    only: str | None,
-    suggest: str | None,
-    fmt: str | None,
-    out: str,
-    *,
-    no_suspects: bool,
-) -> None:
-    """Refuse options that do not go together."""
-    if everything and not listed:
-        raise click.UsageError("--all goes with --list")
-    if listed and (only or suggest):
-        raise click.UsageError("--list goes without --only and --suggest")
-    if suggest and no_suspects:
-        raise click.UsageError("--no-suspects leaves --suggest nothing to write")
-    if suggest == "-" and (only or fmt or out != "-"):
-        raise click.UsageError("--suggest - prints an alias file, and nothing else")
-    if fmt == "table" and out != "-" and not (listed or only):
-        raise click.UsageError("tables of all sections go to standard output: > FILE")
 
 
 def _bar(value: float, largest: float) -> str:

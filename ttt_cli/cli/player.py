@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ttt_cli.cli.line.options import Asked, asking_options
+from ttt_cli.cli.line.options import Asked, asking_options, refuse
 from ttt_cli.cli.terminal.console import figure_format, on_terminal, save_figure, say, width
 from ttt_cli.cli.terminal.streams import printable
 from ttt_cli.views.rows import speaks_unicode
@@ -33,10 +33,10 @@ def command(asked: Asked, name: tuple[str, ...], record: bool, upsets: bool, plo
     """
     from ttt_cli.views.players.player import player_games, player_view
 
-    if record and upsets:
-        raise click.UsageError("--record and --upsets are one or the other")
-    if plot == "-" and asked.out == "-":
-        raise click.UsageError("--plot needs a file: the history goes to standard output")
+    refuse(
+        ("--record and --upsets are one or the other", record and upsets),
+        ("--plot needs a file: the history goes to standard output", plot == "-" and asked.out == "-"),
+    )
     plot_format = figure_format(plot) if plot else ""
     run = asked.open()
     room = max(width() - len("rating 2000  2000 points "), 10)

@@ -71,16 +71,17 @@ def command(
     names: those who led in the most periods; who is eligible for that, and for the top, is as in `ttt top`.
     Periods without games are thin; TTT-D's draw margin is dashed.
     """
-    if by != "mean" and (kind != "skills" or other or published):
-        raise click.UsageError("--by dominance goes with --kind skills, and not with --with or --beside")
-    if other and published:
-        raise click.UsageError("--with and --beside are one or the other: both are dotted")
-    if kind == "difference" and len(names) != 2:
-        raise click.UsageError("--kind difference takes two names")
-    if ((other or published) and kind != "skills") or (names and kind not in ("skills", "difference")):
-        raise click.UsageError(f"names, --with and --beside go with --kind skills, not {kind}")
-    if kind != "calibration" and (since or every > 1):
-        raise click.UsageError(f"--since and --every go with --kind calibration, not {kind}")
+    dotted, curves = other or published, kind == "skills"
+    options.refuse(
+        ("--by dominance goes with --kind skills, and not with --with or --beside",
+         by != "mean" and (not curves or dotted)),
+        ("--with and --beside are one or the other: both are dotted", other and published),
+        ("--kind difference takes two names", kind == "difference" and len(names) != 2),
+        (f"names, --with and --beside go with --kind skills, not {kind}",
+         not curves and (dotted or (names and kind != "difference"))),
+        (f"--since and --every go with --kind calibration, not {kind}",
+         kind != "calibration" and (since or every > 1)),
+    )  # fmt: skip
     fmt = figure_format(out, fmt)
     from ttt_cli.runs.run import open_run
     from ttt_cli.views.charts.figure import make_figure

@@ -1,17 +1,10 @@
 """`ttt top`: the best players."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ttt_cli.cli.line.options import Asked, asking_options, eligible_options
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.rankings.eligible import Eligible
-    from ttt_cli.views.rows import Rows
+from ttt_cli.cli.line.options import Asked, asking_options, eligible_options, refuse
 
 MEASURES = ("mean", "lower", "dominance")
 
@@ -55,10 +48,17 @@ def command(
     from ttt_cli.views.rankings import top
     from ttt_cli.views.rankings.eligible import eligible
 
-    field = {"--active": None if by == "dominance" else limits["active"], "--seed": seed}
-    _check(at, peak or years is not None, leaders, each, field)
-    if by != "mean" and (leaders or years):
-        raise click.UsageError(f"--by {by} goes with rankings and --peak")
+    peaks = peak or years is not None
+    refuse(
+        ("--at, --peak or --years, and --leaders: one of them", sum((at is not None, peaks, leaders)) > 1),
+        ("--each goes with --leaders", each and not leaders),
+        (
+            "--active goes with rankings and --leaders",
+            peaks and by != "dominance" and limits["active"] is not None,
+        ),
+        ("--seed goes with rankings and --leaders", peaks and seed is not None),
+        (f"--by {by} goes with rankings and --peak", by != "mean" and (leaders or years)),
+    )
     sampled, some = top.SEED if seed is None else seed, number or None
     with asked.open() as run:
         chosen = eligible(run, **limits)
@@ -66,30 +66,12 @@ def command(
             rows = (number_ones.leader_rows if each else number_ones.reign_rows)(run, chosen, sampled)
         elif years:
             rows = top.best_years(run, chosen, years, some)
+        elif peak and by == "mean":
+            rows = top.peaks(run, chosen, some)
         elif peak:
-            rows = _peaks(run, chosen, some, by)
+            from ttt_cli.views.rankings import peaks_by
+
+            rows = (peaks_by.safest_peaks if by == "lower" else peaks_by.most_dominant)(run, chosen, some)
         else:
             rows = top.ranking(run, at, chosen, some, sampled, by)
     asked.show(rows)
-
-
-def _peaks(run: Run, chosen: Eligible, number: int | None, by: str) -> Rows:
-    if by == "mean":
-        from ttt_cli.views.rankings.top import peaks as found
-    elif by == "lower":
-        from ttt_cli.views.rankings.peaks_by import safest_peaks as found
-    else:
-        from ttt_cli.views.rankings.peaks_by import most_dominant as found
-    return found(run, chosen, number)
-
-
-def _check(
-    at: str | None, peaks: bool, leaders: bool, each: bool, of_fields: dict[str, float | None]
-) -> None:
-    if sum((at is not None, peaks, leaders)) > 1:
-        raise click.UsageError("--at, --peak or --years, and --leaders: one of them")
-    if each and not leaders:
-        raise click.UsageError("--each goes with --leaders")
-    for flag, given in of_fields.items():
-        if peaks and given is not None:
-            raise click.UsageError(f"{flag} goes with rankings and --leaders")

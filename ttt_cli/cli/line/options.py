@@ -61,6 +61,13 @@ def given(
     return decorate
 
 
+def refuse(*reasons: tuple[str, object]) -> None:
+    """Raise UsageError with the first of some sentences that is true of the options given."""
+    for sentence, holds in reasons:
+        if holds:
+            raise click.UsageError(sentence)
+
+
 run_option: Decorator[Any] = click.option(
     "-r", "--run", metavar="RUN", help="The run to ask; default $TTT_RUN, else the *.ttt here fitted last."
 )
