@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -54,8 +54,9 @@ Skill = tuple[str, int]  # a player, named as in the run, and the number of a pe
 def meant(run: Run, skills: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[Skill]]:
     """Pairs of player and period as people name them: as the run does, and with numbers. Raises LookupFailed."""
     named, numbered = [], []
+    found = cache(run.find_player)
     for name, at in skills:
-        player = run.find_player(name).player
+        player = found(name).player
         label, number = find_period(run, at, player)
         named.append((player, label))
         numbered.append((player, number))

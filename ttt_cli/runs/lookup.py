@@ -26,7 +26,7 @@ _SELECT: Final = 'SELECT player, folded, surname, games, "first", "last" FROM pl
 _WORDS: Final = "string_split(folded, ' ')"
 _SORTED: Final = f"array_to_string(list_sort({_WORDS}), ' ')"
 _PERIOD: Final = re.compile(r"\d{4}(-(Q[1-4]|W\d\d|\d\d(-\d\d)?))?")
-_WITHIN: Final = "skills_within(NULL, NULL, NULL)"
+_BEGUN: Final = "period_number >= (SELECT min(period_number) FROM spans WHERE player = ?)"
 
 
 @dataclass(frozen=True)
@@ -155,10 +155,10 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
     A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
     `1872-06` the year in a run of years. Raises LookupFailed when there are no skills then.
     """
-    table, whose, values = ("periods", "true", []) if player is None else (_WITHIN, "player = ?", [player])
+    whose, values = ("true", []) if player is None else (_BEGUN, [player])
     if at is None:
         at = run.meta.last if player is None else _history(run, player)[1]
-    query = f"SELECT arg_max(period, period_number), max(period_number) FROM {table} WHERE {whose}"
+    query = f"SELECT arg_max(period, period_number), max(period_number) FROM periods WHERE {whose}"
     condition, wanted = _means(at.strip() if at else None)
     (label, number), *_ = run.query(f"{query} AND {condition}", [*values, *wanted])[1]
     if label is None:
