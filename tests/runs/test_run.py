@@ -224,6 +224,16 @@ def test_evidence_is_stored_from_inside_a_with_block(run: Run) -> None:
     assert not run.path.with_name("a.ttt.wal").exists()
 
 
+def test_a_file_is_held_to_the_end_of_the_outer_of_two_with_blocks(run: Run) -> None:
+    with run:
+        with run:
+            pass
+        put_small_run(run.path, RECORDS[:2])
+        assert len(run.query("SELECT * FROM games")[1]) == len(RECORDS)
+    with pytest.raises(RunError, match="replaced meanwhile"):
+        run.query("SELECT * FROM games")
+
+
 def test_evidence_never_goes_to_another_run_in_the_same_place(run: Run) -> None:
     assert run.path is not None
     put_small_run(run.path)

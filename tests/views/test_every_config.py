@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -84,11 +85,11 @@ pytestmark = [
 @pytest.fixture(scope="module", autouse=True)
 def opened() -> Iterator[Callable[..., Run]]:
     """Runs stay open from one command to the next: opening them is most of what a command takes."""
-    keep = cache(run.open_run)
-    with pytest.MonkeyPatch.context() as patch:
+    open_run = run.open_run
+    with ExitStack() as held, pytest.MonkeyPatch.context() as patch:
+        keep = cache(lambda path, scale: held.enter_context(open_run(path, scale)))
         patch.setattr(run, "open_run", lambda path, scale=(): keep(path, tuple(scale)))
         yield keep
-    keep.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,9 @@ def test_every_view_names_the_same_number_one(
     found = command_line(run, capsys, limits)
     assert len(found) > 70
     asked = eligible(run, **limits)
-    best = {year: next(iter(ranking(run, year, asked, 1).rows))[1] for year in found}
-    assert best == found
+    changed = (year for before, year in pairwise(found) if found[before] != found[year])
+    for year in found if not limits else {*changed, *[*found][::5]}:
+        assert next(iter(ranking(run, year, asked, 1).rows))[1] == found[year]
     python = ttt_cli.leaders(run, **limits)
     assert dict(zip(python["period"], python["player"], strict=True)) == found
     assert ttt_cli.top(run, "1900", 1, **limits)["player"].tolist() == [found["1900"]]

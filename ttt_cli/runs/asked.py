@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +43,7 @@ class AskedRun:
         self._session = session
         self._asked_scale = tuple(scale)
         self._meta: RunMeta | None = None
-        self._held = ExitStack()
+        self._held: list[AbstractContextManager[DuckDBPyConnection]] = []
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {self.meta.describe()}>"
@@ -161,17 +161,20 @@ class AskedRun:
             raise RunReplaced("the run was replaced meanwhile", where=str(self.path), hint="open it again")
 
     def __enter__(self) -> Self:
-        self._held.enter_context(self._session.asked())
+        held = self._session.asked()
+        held.__enter__()
+        self._held.append(held)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._held.close()
+        self._held.pop().__exit__(None, None, None)
 
     def close(self) -> None:
         """Let the file go if it is held; a run in memory is gone then."""
-        self._held.close()
+        while self._held:
+            self.__exit__(None, None, None)
         self._session.close()
 
 
