@@ -44,9 +44,14 @@ def year_of(number: Any, period: str) -> Any:
     return (1970.0 if period in ("week", "day") else 0.0) + number / STEPS_PER_YEAR[period]
 
 
-def calendar_year(number: int, period: Period) -> int:
-    """The year in which a period is, as its label has it."""
-    return int(label(number, period)[:4])
+def calendar_year(number: Any, period: Period) -> Any:
+    """The years in which periods are, as their labels have it."""
+    import numpy as np
+
+    if period in ("week", "day"):
+        days = np.asarray(number, np.int64) * (7 if period == "week" else 1)  # of a week its Thursday
+        return days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
+    return number // int(STEPS_PER_YEAR[period])
 
 
 def label(number: int, period: Period) -> str:

@@ -12,7 +12,7 @@ from tests.reference.ttt_ep import Game, tilted
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills
 from ttt_cli import read_games
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.ep.merged import merge_games, points_given
 from ttt_cli.inference.year_margins import YearMargins, calendar
 from ttt_cli.periods import STEPS_PER_YEAR, calendar_year
 from ttt_cli.systems import ttt, ttt_d
@@ -192,7 +192,7 @@ def test_score_and_information_by_brute_force(colours):
     merged = merge_games(timeline, colours=True)
     margin = np.array([120.0, 200.0, 90.0])
     cavity = np.array([[130.0, 200.0**2], [-250.0, 90.0**2], [40.0, 300.0**2]])
-    rule = Rule(2 * 200.0**2, margin, 150.0, 35.0, merged.given(1.0, 35.0))
+    rule = Rule(2 * 200.0**2, margin, 150.0, 35.0, points_given(merged.handicap, 1.0, 35.0))
     score, information, by_margin = np.empty((3, 3))
     margin_information(0, 3, merged.games, rule, cavity, score, information)
     gradient(merged.games, merged.balance, rule, cavity, by_margin, np.zeros(len(merged.handicap)))

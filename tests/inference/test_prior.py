@@ -11,7 +11,7 @@ from tests.support.builders import EXACT, make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import later_on, spans
 from ttt_cli.histories import Curve
-from ttt_cli.inference.ep import slices
+from ttt_cli.inference.ep import slices, through_time
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.systems import trueskill, ttt, ttt_d, whr
@@ -113,7 +113,7 @@ def test_joint_means_are_those_of_a_dense_gaussian(timeline, threads, monkeypatc
     """Means of the fit are those of the prior times all links, solved as one Gaussian."""
     monkeypatch.setattr(slices, "GAMES_EACH", 5)
     made = []
-    monkeypatch.setattr(ttt, "Inference", lambda *given: made.append(Inference(*given)) or made[-1])
+    monkeypatch.setattr(through_time, "Inference", lambda *given: made.append(Inference(*given)) or made[-1])
     params = Params(**GIVEN)
     solver = SolverConfig(tol=1e-9, threads=threads, posterior="factorised")
     fit = ttt.fit(timeline, params, solver)

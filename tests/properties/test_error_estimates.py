@@ -12,7 +12,6 @@ from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.draws import resolve_margin
-from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.solver import iterate
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
@@ -55,12 +54,12 @@ def random_params(rng: random.Random, model) -> dict[str, float]:
 
 def inference_of(model, timeline, **given):
     params = model.Params(**given)
-    if model is ttt:
-        return ttt._inference(
-            timeline, params, resolve_margin(params, timeline), params.white_advantage, None
-        )
-    merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-    return ttt_d._inference(timeline, params.resolved(), merged, params.white_advantage)
+    shared = (
+        ttt.through_time(timeline, params, resolve_margin(params, timeline))
+        if model is ttt
+        else ttt_d.through_time(timeline, params.resolved())
+    )
+    return shared.inference(params.white_advantage)
 
 
 def errors_and_estimates(model, rows, given):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
 from tests.support.builders import make_games
 from ttt_cli.inference.draws import resolve_margin
 from ttt_cli.inference.ep.apart.cutting import Cutter
-from ttt_cli.inference.ep.apart.fit import moving_margins
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SlicedInference, SliceLost
 from ttt_cli.inference.ep.warm_start import believed
+from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.systems import ttt, ttt_d
 from ttt_cli.timeline import build_timeline
 
@@ -86,11 +87,12 @@ class LosingPlace:
 
 def asked_of(timeline, params):
     """What parameters of TTT or TTT-D say: the priors of quantities, and of games."""
-    if isinstance(params, ttt_d.Params):
-        resolved = params.resolved()
-        return ttt_d._priors(timeline, resolved), ttt_d._play(resolved, params.white_advantage)
-    play = ttt._play(params, resolve_margin(params, timeline), params.white_advantage)
-    return {"skill": params.skill_prior(timeline)}, play
+    shared = (
+        ttt_d.through_time(timeline, params.resolved())
+        if isinstance(params, ttt_d.Params)
+        else ttt.through_time(timeline, params, resolve_margin(params, timeline))
+    )
+    return shared.priors(), replace(shared.play, advantage=params.white_advantage)
 
 
 def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
@@ -105,6 +107,6 @@ def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
     holder = Serial([HeldSlice(piece, play) for piece in cutter])
     if lost:
         holder = Losing(lambda number: HeldSlice(cutter[number], play, kept), len(holder.held), lost)
-    moving = moving_margins(timeline, play, start)
+    moving = MovingMargins(timeline, play, start)
     newcomers = priors["skill"].newcomers
     return SlicedInference(holder, cutter.borders, cutter.widest, moving, play, newcomers)

@@ -12,6 +12,7 @@ from tests.reference.ttt_ep import Game, SlowTTT, tilted
 from tests.support.builders import EXACT, fit_rows, historical, make_games, skills, small_chess_base
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
+from ttt_cli.inference.ep import through_time
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.systems import ttt
 from ttt_cli.timeline import build_timeline
@@ -139,7 +140,7 @@ def followed(data, name, beta, tau, accelerate):
             return done
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ttt, "Inference", Followed)
+        patch.setattr(through_time, "Inference", Followed)
         fit = ttt.fit(
             timeline,
             params,

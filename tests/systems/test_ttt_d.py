@@ -13,7 +13,6 @@ from tests.support.laid_out import histories
 from ttt_cli.config.load import read_document
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
-from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.systems import ttt_d
 from ttt_cli.systems.resolve import resolve
 from ttt_cli.timeline import build_timeline
@@ -51,7 +50,7 @@ def test_the_evidence_without_games_is_that_of_the_design():
     assert SlowTTTD([], model, nodes).run().log_z() == pytest.approx(-0.141203200, abs=1e-9)
     timeline = build_timeline(make_games(MATCH))
     params = ttt_d.Params(**MARGINS)
-    nothing = ttt_d._without_games(timeline, params, merge_games(timeline, colours=False), EXACT.tol)
+    nothing = ttt_d.through_time(timeline, params).without_games(EXACT.tol)
     assert nothing.log_evidence()[0] == pytest.approx(-0.141203200, abs=1e-9)
 
 

@@ -8,7 +8,9 @@ eliminated from the joint means; in factorised propagation each player hears of 
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +19,6 @@ from ttt_cli.fitted import NewcomerCurve
 from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains, Messages
 from ttt_cli.timeline import Timeline
-
-
-class Held(Protocol):
-    """What `Debuts` do for a whole timeline, wherever its players are; years are those of the calendar."""
-
-    def reported(self) -> Array: ...  # noqa: D102
-    def receive(self, mean: Array, variance: Array) -> float: ...  # noqa: D102
 
 
 class Newcomers:
@@ -63,18 +58,19 @@ class Newcomers:
         """Those of the whole timeline."""
         return Debuts(self.first, self.place[self.year], self.calendar, self.sd, chains, messages)
 
-    def listen(self, held: Held) -> None:
+    def listen(self, ask: Callable[..., list[Any]]) -> None:
         """Believe what smoothed messages say, and have every first node receive what the other players say.
 
-        `log_evidence` is what that adds to the evidence of the chains then.
+        `ask` has `Debuts` of all slices do something. `log_evidence` is what that adds to the evidence of the chains.
         """
-        information, score = held.reported()[:, self.place]
+        information, score = np.sum(ask("reported"), axis=0)[:, self.place]
         precision_of_u = np.eye(len(self._years)) + self._root.T * information @ self._root
         inverse, weighted_u = np.linalg.inv(precision_of_u), self._root.T @ score
         u = inverse @ weighted_u
         self.mean, self.covariance = self._root @ u, self._root @ inverse @ self._root.T
         self.squares = u**2 + np.diag(inverse)
-        apart = held.receive(self._of_calendar(self.mean), self._of_calendar(np.diag(self.covariance)))
+        believed = self._of_calendar(self.mean), self._of_calendar(np.diag(self.covariance))
+        apart = math.fsum(ask("receive", *believed))
         of_u = weighted_u @ u - np.linalg.slogdet(precision_of_u)[1]
         self.log_evidence = 0.5 * float(of_u - apart)
 

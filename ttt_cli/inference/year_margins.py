@@ -6,9 +6,10 @@ What holds for all of it, margins by year and levels, arrives; sums over the gam
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,33 +24,43 @@ from ttt_cli.periods import calendar_year
 from ttt_cli.timeline import Timeline
 
 
-class Posterior(Protocol):
-    """What margins follow: the posterior of a fit on its way."""
+class Posterior(ABC):
+    """What margins follow: the posterior of a fit on its way, of a timeline or a slice of it."""
 
     rule: Rule
     chains: Chains
+    of_years: YearMargins
 
     @property
     def told(self) -> tuple[Array, Array] | None:
         """Marginals, and the sites of single skills that games have; None where they have none."""
+        return None
 
+    @abstractmethod
     def mean_skills(self) -> Array:
         """Of all nodes, from the origin, points."""
 
+    @abstractmethod
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
 
-    def run_games(self, task: Callable[[int, int], None]) -> None:
+    @abstractmethod
+    def run_games(self, task: Callable[[int, int], object]) -> None:
         """Do a task for the games from one to before another, all of them."""
 
+    @abstractmethod
     def chain_slopes(self) -> tuple[Array, Array]:
         """The gradient of the log-evidence in the means and variances of the steps of all variables."""
+
+    def margins(self, name: str, *arguments: Any) -> list[Any]:
+        """What `YearMargins` of every slice do: here there is one."""
+        return [getattr(self.of_years, name)(self, *arguments)]
 
 
 def calendar(timeline: Timeline) -> tuple[Ids, Ids]:
     """The calendar years there are, and the place of each period's among them."""
-    year = [calendar_year(number, timeline.period) for number in timeline.periods.tolist()]
-    years, place = np.unique(np.array(year, np.int32), return_inverse=True)
+    year = calendar_year(timeline.periods, timeline.period)
+    years, place = np.unique(year.astype(np.int32), return_inverse=True)
     return years, place.astype(np.int32)
 
 
@@ -84,14 +95,8 @@ class YearMargins:
         room: Callable[[str, tuple[int, ...], type], Array] = in_memory,
     ) -> None:
         self.margin, self.own = margin, own
-        self._games, self._base, self._strength, self._place, self._years = (
-            games,
-            base,
-            strength,
-            place,
-            years,
-        )
-        self._room = room
+        self._games, self._base, self._strength = games, base, strength
+        self._place, self._years, self._room = place, years, room
 
     @cached_property
     def _wider(self) -> Array:
@@ -120,7 +125,7 @@ class YearMargins:
         found[played] = np.add.reduceat(values, self._start[:-1][played])
         return found
 
-    def counts(self) -> Array:
+    def counts(self, _: Posterior) -> Array:
         """Of each year the weight of its games, and of those that were drawn, (2, years)."""
         weight = self._games.weight
         drawn = np.where(outcomes(self._games) == DRAW, weight, 0.0)
@@ -146,25 +151,25 @@ class YearMargins:
         """Follow the strength of the players of each game, given that of the years, points, (years,)."""
         above = self.above(posterior, level)
         np.exp(np.multiply(above, self._strength, out=above), out=self._wider)
-        self.apply(posterior.chains, by_year)
+        self.apply(posterior, by_year)
 
-    def remember(self) -> None:
+    def remember(self, _: Posterior) -> None:
         """The next `move` is from here."""
         self._before[:] = self.margin
 
-    def move(self) -> float:
+    def move(self, _: Posterior) -> float:
         """The largest since then, points."""
         self._before -= self.margin
         return largest(self._before)
 
-    def apply(self, chains: Chains, by_year: Array) -> None:
+    def apply(self, posterior: Posterior, by_year: Array) -> None:
         """Set the margins of games, and the means of newcomers' margins in the chains of what follows them."""
         self.margin[:] = self._base if self.own else np.repeat(by_year, self._games_of_years)
         if self._strength:
             self.margin *= self._wider
         if self.own:
             first, year = self.own
-            chains.mean[first] = (by_year - self._base)[year]
+            posterior.chains.mean[first] = (by_year - self._base)[year]
 
     def scores(self, posterior: Posterior, by_year: Array, informed: bool) -> Array:
         """The score of the logarithm of each year's margin, and if asked its Fisher information, (1 or 2, years).

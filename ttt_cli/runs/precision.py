@@ -162,7 +162,7 @@ def _newcomers(run: Run, debut: Mask, period: Places, step: Array) -> tuple[Arra
         return np.empty(0), (NOWHERE, NOWHERE, np.empty(0))
     drift, kind = run.meta.params.get("prior_mean_drift"), cast("Period", run.meta.period)
     first = np.flatnonzero(debut)
-    of = np.array([calendar_year(number, kind) for number in period[first].tolist()], np.int64)
+    of = calendar_year(period[first].astype(np.int64), kind)
     if not (isinstance(drift, float) and np.isin(of, years).all() and (step[first] > 0.0).all()):
         raise ValueError("newcomers without a mean, or as certain as it is")
     variance = np.append(1.0, drift**2 * np.diff(years))

@@ -5,26 +5,21 @@ Gaussian that the messages stand for (`kernels/ep/joint_means.py`). The fixed po
 few sweeps where messages alone take hundreds.
 """
 
-from contextlib import nullcontext
+from functools import partial
 from typing import Final, Unpack
 
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
-from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_joint
-from ttt_cli.inference.ep.apart.pieces import Play
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
-from ttt_cli.inference.params import DrawsMove, NewcomersMove, SkillParams
+from ttt_cli.inference.moving_margins import drift_slope
+from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import CAREER, COMMON_MARGIN, DRIFT, MOVING_MARGINS, PLAY, Traits
-from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt"
@@ -38,7 +33,7 @@ TRAITS: Final = Traits(
 predict = outcome.predict
 
 
-class Params(NewcomersMove, DrawsMove, SkillParams):
+class Params(ThroughTimeParams, SkillParams):
     """Parameters of TTT."""
 
 
@@ -48,35 +43,15 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
     Raises ConfigError when the draw margin and the games exclude each other, and for what no place is for.
     """
-    margin, place = resolve_margin(params, timeline), given.get("place")
-    apart = None
-    if place:
-        refuse_joint(solver)
-        apart = FitsApart(timeline, lambda: {"skill": params.skill_prior(timeline)}, place, given)
-
-    def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
-        if apart:
-            found = apart(_play(params, margin, advantage), warm, solver)
-        else:
-            inference = _inference(timeline, params, margin, advantage, warm, solver.threads)
-            found = infer(inference, solver, {**given, **asked}, warm)
-        return Fit(
-            model=NAME,
-            kind=TRAITS.kind,
-            params={**params.model_dump(), "draw_margin": margin, "white_advantage": advantage},
-            elo_unit=normal_unit(params.beta, margin),
-            **vars(found),
-        )
-
-    with apart or nullcontext():
-        return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+    margin = resolve_margin(params, timeline)
+    made = partial(Fit, NAME, TRAITS.kind, {"draw_margin": margin})
+    return through_time(timeline, params, margin).fit(made, solver, given)
 
 
-def _play(params: Params, margin: float, advantage: float) -> Play:
-    return Play(
-        2.0 * params.beta**2, margin, advantage, normal_unit(params.beta, margin),
-        drift=params.draw_margin_drift, strength=params.draw_margin_strength,
-    )  # fmt: skip
+def through_time(timeline: Timeline, params: Params, margin: float) -> ThroughTime:
+    """What is shared with TTT-D, with that draw margin."""
+    play = params.play(margin, normal_unit(params.beta, margin))
+    return ThroughTime(timeline, params, lambda: {"skill": params.skill_prior(timeline)}, play)
 
 
 _refit = fit
@@ -107,21 +82,4 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
 def posterior(timeline: Timeline, params: Params, fit: Fit) -> Inference | JointInference:
     """What a fit of the timeline believes of all skills, from its sites."""
-    margin, advantage = fit.params["draw_margin"], fit.params["white_advantage"]
-    return at_fit(_inference(timeline, params, margin, advantage, fit), fit)
-
-
-def _inference(
-    timeline: Timeline,
-    params: Params,
-    margin: float,
-    advantage: float,
-    start: Fit | None,
-    threads: int | None = None,
-) -> Inference:
-    merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-    unit = normal_unit(params.beta, margin)
-    moves = params.draw_margin_drift, params.draw_margin_strength
-    moving = MovingMargins(timeline, merged, margin, *moves, start=start)
-    rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, merged.given(unit, advantage))
-    return Inference(timeline, merged, {"skill": params.skill_prior(timeline)}, rule, moving, start, threads)
+    return through_time(timeline, params, fit.params["draw_margin"]).posterior(fit)

@@ -6,7 +6,7 @@ two one-sided factors, and after each sweep all means are set to those of the jo
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from functools import partial
 from typing import Final, Unpack
 
 from pydantic import Field
@@ -14,21 +14,16 @@ from pydantic import Field
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.advantage import at_best_advantage
 from ttt_cli.inference.draws import typical_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
-from ttt_cli.inference.ep.apart.fit import FitsApart, refuse_joint
-from ttt_cli.inference.ep.apart.pieces import Play
 from ttt_cli.inference.ep.inference import Inference
-from ttt_cli.inference.ep.merged import MergedGames, merge_games
+from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
 from ttt_cli.inference.joint.inference import JointInference
-from ttt_cli.inference.joint.posterior import at_fit, infer
-from ttt_cli.inference.moving_margins import MovingMargins, drift_slope
-from ttt_cli.inference.params import DrawsMove, NewcomersMove, PlayParams, alias
+from ttt_cli.inference.moving_margins import drift_slope
+from ttt_cli.inference.params import alias
 from ttt_cli.inference.prior import Prior, RandomWalk
-from ttt_cli.inference.solver import Given, iterate
+from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import CAREER, DRIFT, MOVING_MARGINS, OWN_MARGINS, PLAY, Traits
-from ttt_cli.kernels.ep.structures import Rule
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "ttt-d"
@@ -42,12 +37,10 @@ TRAITS: Final = Traits(
 predict = outcome.predict
 SETTLING: Final = 1  # sweep after the first two: margins may stand still where they are not going to stay
 LEAST_RATE: Final = 0.3  # of the change left by a sweep: 0.05 is seen, after better first sweeps
-# of the margins before any game, points: log Z is flat there and right to 1e-10, or 1e-5 where newcomers' margins move
-NOTHING_TOL: Final = 1e-3
-GRADIENT_TOL: Final = 1e-6  # the same for the gradient, which is not
+GRADIENT_TOL: Final = 1e-6  # points: of the margins before any game, where the gradient is not flat
 
 
-class Params(NewcomersMove, DrawsMove, PlayParams):
+class Params(ThroughTimeParams):
     """Parameters of TTT-D."""
 
     draw_margin_mean: float | None = Field(
@@ -77,11 +70,15 @@ class Params(NewcomersMove, DrawsMove, PlayParams):
         numbers = {"draw_margin_mean": mean, "draw_margin_sd": sd, "draw_margin_tau": tau}
         return self.model_copy(update=numbers)
 
+    @property
+    def margin(self) -> tuple[float, float]:
+        """Mean and sd of a newcomer's draw margin, of resolved parameters."""
+        return float(self.draw_margin_mean or 0.0), float(self.draw_margin_sd or 0.0)
+
     def margin_prior(self, timeline: Timeline) -> RandomWalk:
         """What is believed of draw margins before any game, of resolved parameters."""
-        given = self.draw_margin_mean, self.draw_margin_sd, self.draw_margin_tau
-        mean, sd, tau = (float(value or 0.0) for value in given)
-        return RandomWalk(timeline, mean, sd, tau, ("draw_margin_sd", "draw_margin_tau"))
+        names = "draw_margin_sd", "draw_margin_tau"
+        return RandomWalk(timeline, *self.margin, float(self.draw_margin_tau or 0.0), names)
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
@@ -89,41 +86,18 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
     `start`: a fit of the same timeline, perhaps with other parameters, to begin from, or what is believed of its nodes.
     """
-    params, place = params.resolved(), given.get("place")
-    apart = None
-    if place:
-        refuse_joint(solver)
-        apart = FitsApart(
-            timeline,
-            lambda: _priors(timeline, params),
-            place,
-            given,
-            least_rate=LEAST_RATE,
-            settling=SETTLING,
-        )
-        before_games = apart.without_games(_play(params, 0.0), NOTHING_TOL)
-    else:
-        merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-        before_games, _ = _without_games(timeline, params, merged, NOTHING_TOL, solver.threads).log_evidence()
+    made, pace = partial(Fit, NAME, TRAITS.kind, {}), {"least_rate": LEAST_RATE, "settling": SETTLING}
+    return through_time(timeline, params.resolved()).fit(made, solver, given, **pace)
 
-    def fit_at(advantage: float, warm: Fit | None, solver: SolverConfig, **asked: Unpack[Given]) -> Fit:
-        if apart:
-            found = apart(_play(params, advantage), warm, solver)
-        else:
-            inference = _inference(timeline, params, merged, advantage, warm, solver.threads)
-            found = infer(
-                inference, solver, {**given, **asked}, warm, least_rate=LEAST_RATE, settling=SETTLING
-            )
-        return Fit(
-            model=NAME,
-            kind=TRAITS.kind,
-            params={**params.model_dump(), "white_advantage": advantage},
-            elo_unit=_elo_unit(params),
-            **vars(found) | {"log_evidence": found.log_evidence - before_games},
-        )
 
-    with apart or nullcontext():
-        return at_best_advantage(fit_at, params, given.get("start"), solver, colours=timeline.colours)
+def through_time(timeline: Timeline, params: Params) -> ThroughTime:
+    """What is shared with TTT, of resolved parameters."""
+    (margin, sd), unit = params.margin, normal_unit(params.beta, typical_margin(*params.margin)[0])
+
+    def priors() -> dict[str, Prior]:
+        return {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
+
+    return ThroughTime(timeline, params, priors, params.play(margin, unit, sd))
 
 
 _refit = fit
@@ -135,10 +109,9 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     Parameters of the draw margin that were left to their defaults follow beta (`kernels/ep/ttt.py`).
     """
     numbers = params.resolved()
-    merged = merge_games(timeline, colours=params.white_advantage != 0.0)
-    inference = _inference(timeline, numbers, merged, fit.params["white_advantage"], fit)
-    found = _gradient(numbers, at_fit(inference, fit))
-    nothing = _gradient(numbers, _without_games(timeline, numbers, merged, GRADIENT_TOL))
+    shared = through_time(timeline, numbers)
+    found = _gradient(numbers, shared.posterior(fit))
+    nothing = _gradient(numbers, shared.without_games(GRADIENT_TOL))
     slopes = {key: slope - nothing[key] for key, slope in found.items()}
     for key in ("draw_margin_mean", "draw_margin_sd", "draw_margin_tau"):
         if getattr(params, key) is None:
@@ -146,56 +119,10 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {**slopes, "draw_margin_drift": drift_slope(_refit, timeline, numbers, fit)}
 
 
-def _elo_unit(params: Params) -> float:
-    return normal_unit(params.beta, typical_margin(*_margin(params))[0])
-
-
-def _margin(params: Params) -> tuple[float, float]:
-    """Mean and sd of a newcomer's draw margin, of resolved parameters."""
-    return float(params.draw_margin_mean or 0.0), float(params.draw_margin_sd or 0.0)
-
-
-def _inference(
-    timeline: Timeline,
-    params: Params,
-    merged: MergedGames,
-    advantage: float,
-    start: Fit | None = None,
-    threads: int | None = None,
-) -> Inference:
-    priors, (margin, sd) = _priors(timeline, params), _margin(params)
-    handicap = merged.given(_elo_unit(params), advantage)
-    moves = params.draw_margin_drift, params.draw_margin_strength
-    moving = MovingMargins(timeline, merged, margin, *moves, newcomers=sd, start=start)
-    rule = Rule(2.0 * params.beta**2, moving.margin, margin, advantage, handicap)
-    return Inference(timeline, merged, priors, rule, moving, start, threads)
-
-
-def _priors(timeline: Timeline, params: Params) -> dict[str, Prior]:
-    return {"skill": params.skill_prior(timeline), "draw_margin": params.margin_prior(timeline)}
-
-
-def _play(params: Params, advantage: float) -> Play:
-    margin, sd = _margin(params)
-    return Play(
-        2.0 * params.beta**2, margin, advantage, _elo_unit(params), own_margins=sd,
-        drift=params.draw_margin_drift, strength=params.draw_margin_strength,
-    )  # fmt: skip
-
-
-def _without_games(
-    timeline: Timeline, params: Params, merged: MergedGames, tol: float, threads: int | None = None
-) -> Inference:
-    """The fixed point without games, of the factors that keep draw margins positive."""
-    inference = _inference(timeline, params, merged.none(), 0.0, threads=threads)
-    iterate(inference.sweep, SolverConfig(tol=tol), None)
-    return inference
-
-
 def _gradient(params: Params, inference: Inference | JointInference) -> dict[str, float]:
     """Of log Z, positivity included, in the parameters, each alone."""
     of_priors, (by_noise, by_margin, by_advantage, by_handicap) = inference.gradient()
-    typical, typical_by_mean, typical_by_sd = typical_margin(*_margin(params))
+    typical, typical_by_mean, typical_by_sd = typical_margin(*params.margin)
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, typical)
     by_typical = by_handicap * unit_by_margin
     return {

@@ -10,7 +10,6 @@ from tests.support.builders import make_games
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.inference.ep import slices
 from ttt_cli.inference.ep.joint_means import JointSolver
-from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.slices import Slices
 from ttt_cli.inference.ep.two_filter import TwoFilter
 from ttt_cli.inference.solver import Pace
@@ -116,9 +115,9 @@ def random_timeline(seed):
 
 def inference_of(model, timeline, tau):
     if model is ttt:
-        return ttt._inference(timeline, ttt.Params(tau=tau), 150.0, 40.0, None)
+        return ttt.through_time(timeline, ttt.Params(tau=tau), 150.0).inference(40.0)
     params = ttt_d.Params(tau=tau, draw_margin_tau=tau / 10, white_advantage=40).resolved()
-    return ttt_d._inference(timeline, params, merge_games(timeline, colours=True), 40.0)
+    return ttt_d.through_time(timeline, params).inference(40.0)
 
 
 def beliefs(inference):

@@ -20,8 +20,9 @@ from ttt_cli.cluster.chains import work_on
 from ttt_cli.errors import SetupError
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
-from ttt_cli.inference.ep.apart.pieces import Piece, Pieces, Play
+from ttt_cli.inference.ep.apart.pieces import Piece, Pieces
 from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.inference.play import Play
 from ttt_cli.processes import Engine
 from ttt_cli.room import FileRoom, Room
 from ttt_cli.timeline import Timeline

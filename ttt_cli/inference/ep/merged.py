@@ -43,13 +43,6 @@ class MergedGames:
     def __len__(self) -> int:
         return len(self.games.first)
 
-    def given(self, unit: float, advantage: float) -> Array:
-        """What is added to `first`'s skill besides White's advantage, points, by the place in a code.
-
-        `unit`: points that are one Elo point; `advantage`: White's, points.
-        """
-        return points_given(self.handicap, unit, advantage)
-
     def unit_slope(self, rule: Rule, by_place: Vector) -> float:
         """The slope in the log of the points of an Elo point, of the slopes in what is given by place."""
         return float((rule.handicap - points_given(self.handicap, 0.0, rule.advantage)) @ by_place)
@@ -141,6 +134,9 @@ def codes(
 
 
 def points_given(handicap: Array, unit: float, advantage: float) -> Array:
-    """See `MergedGames.given`."""
+    """What is added to `first`'s skill besides White's advantage, points, by the place in a code.
+
+    `handicap` as `MergedGames` has it; `unit`: points that are one Elo point; `advantage`: White's, points.
+    """
     given: Array = unit * handicap[:, 0] + advantage * handicap[:, 1]
     return given

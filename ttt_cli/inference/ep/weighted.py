@@ -9,7 +9,7 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status, by_player
 from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.ep.merged import merge_games
+from ttt_cli.inference.ep.merged import merge_games, points_given
 from ttt_cli.inference.ep.warm_start import sites_name, started_sites
 from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
@@ -60,7 +60,8 @@ class GamesSoFar:
             started_sites((len(self._merged), 4), start, sites_name(probit.advantage != 0.0)),
             np.zeros((len(self._merged), 4)),
         )
-        margin, handicap = probit.margin, self._merged.given(probit.elo_unit, probit.advantage)
+        margin = probit.margin
+        handicap = points_given(self._merged.handicap, probit.elo_unit, probit.advantage)
         margins = np.full(len(self._merged), margin)
         self._rule = Rule(2.0 * probit.beta**2, margins, margin, probit.advantage, handicap)
         self._player = timeline.node_player.copy()

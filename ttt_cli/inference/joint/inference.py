@@ -22,6 +22,7 @@ from ttt_cli.inference.joint.damping import Damping
 from ttt_cli.inference.joint.shape import Shape, joint_chains
 from ttt_cli.inference.prior import prior_slopes
 from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.year_margins import Posterior
 from ttt_cli.sparse.factor import Factor
 
 # Of the way at most go sites that keep draw margins positive: all the way they overshoot.
@@ -29,7 +30,7 @@ POSITIVE: Final = 0.85
 ROUNDING: Final = 3e-12  # moves below this part of the widest prior are rounding
 
 
-class JointInference:
+class JointInference(Posterior):
     """The joint Gaussian of a fit: from its sites on, or from given ones, (`links`, `positivity`).
 
     Behind the variables of all nodes come newcomers' means by year, if they move.
@@ -43,7 +44,7 @@ class JointInference:
 
     def __init__(self, inference: Inference, shape: Shape, given: tuple[Array, Array] | None = None) -> None:
         self._priors, self.merged, self.rule = inference.priors, inference.merged, inference.rule
-        self.moving = inference.moving
+        self.moving, self.of_years = inference.moving, inference.of_years
         self._margins = "draw_margin" in inference.priors
         sites, model = ("margin_sites", "ttt_d") if self._margins else ("skill_sites", "ttt")
         self._kernels = import_module(f"ttt_cli.kernels.joint.{sites}")
@@ -205,15 +206,11 @@ class JointInference:
                     by_mean[previous[i]] += by_mean[i]
         return by_mean, by_variance
 
-    @property
-    def told(self) -> None:
-        """Sites of games are of both skills together."""
-
     def cavities(self) -> Array:
         """Of all games, as the kernels take them."""
         return self._cavity
 
-    def run_games(self, task: Callable[[int, int], None]) -> None:
+    def run_games(self, task: Callable[[int, int], object]) -> None:
         """Do a task for all games."""
         task(0, len(self.merged))
 

@@ -1,16 +1,16 @@
 """Which posterior a fit of Gaussian systems ends with: that of factorised expectation propagation, or a joint one."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import DrawCurve, Fit, Links, NewcomerCurve, Status
-from ttt_cli.histories import Chain
+from ttt_cli.fitted import Fit, Links, Status
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.inference import JointInference
@@ -31,39 +31,21 @@ HUGE: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Found:
-    """What inference ended with, as a Fit has it.
-
-    `posterior`: `joint`; `joint sds`, of the joint Gaussian of factorised sites, exact or by samples; or `factorised`.
-    The log-evidence and the log probabilities of all games are those of the sites' own posterior.
-    """
-
-    posterior: str
-    chains: dict[str, Chain]
-    log_evidence: float
-    leave_one_out: float
-    status: Status
-    trace: tuple[tuple[float, float], ...]
-    state: dict[str, Array]
-    notes: tuple[str, ...] = ()
-    links: Links | None = None
-    draws: DrawCurve | None = None
-    newcomers: NewcomerCurve | None = None
-
-
 def infer(
     inference: Inference,
     solver: SolverConfig,
     given: Given,
     start: Fit | None,
+    made: Callable[..., Fit],
     *,
     least_rate: float = LEAST_RATE,
     settling: int = 0,
-) -> Found:
-    """Sweep to the fixed point that `solver.posterior` asks for.
+) -> Fit:
+    """Sweep to the fixed point that `solver.posterior` asks for; `made` makes a Fit of what is found.
 
-    A joint posterior that is out of reach leaves sds by samples, and a note about them.
+    Its posterior is `joint`; `joint sds`, of the joint Gaussian of factorised sites, exact or by samples, the latter
+    with a note where the joint one is out of reach; or `factorised`. The log-evidence and the log probabilities of all
+    games are those of the sites' own posterior.
     """
     kind, shape = _chosen(inference, solver)
     if kind == "joint sds" and given.get("evidence_only"):
@@ -77,30 +59,27 @@ def infer(
         status, trace = iterate(
             inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
         )
+
+    def told(by: Inference | JointInference, *notes: str, **found: Any) -> Fit:
+        evidence, predicted = by.log_evidence()
+        return made(
+            posterior=kind, log_evidence=evidence, leave_one_out=predicted, status=status, trace=trace,
+            notes=(*inference.moving.notes, *notes), **{"state": inference.state, **found},
+        )  # fmt: skip
+
     if kind == "factorised":
-        draws = inference.draws()
-        return Found(
-            kind,
-            inference.histories(),
-            *inference.log_evidence(),
-            status,
-            trace,
-            inference.state,
-            inference.moving.notes,
-            draws=draws,
-            newcomers=inference.newcomer_curve(),
-        )
+        beliefs = {"chains": inference.histories(), "newcomers": inference.newcomer_curve()}
+        return told(inference, draws=inference.draws(), **beliefs)
     if shape is None:
         chains, newcomers, error = sampled_histories(inference)
         note = (
             f"sds are those of the joint posterior by {SAMPLES} samples: standard error {100 * error:.2g} %"
         )
         levels = notes_of(partial(solved_deviations, inference)) if notes_of else ()
-        notes = (*inference.moving.notes, note, *levels)
-        tied = joint_chains(inference)
-        links = _links_of(inference, tied, inference.sites.link, inference.sites.positivity)
-        scores, draws, state = inference.log_evidence(), inference.draws(), inference.state
-        return Found(kind, chains, *scores, status, trace, state, notes, links, draws, newcomers)
+        sites = inference.sites.link, inference.sites.positivity
+        links = _links_of(inference, joint_chains(inference), *sites)
+        beliefs = {"chains": chains, "newcomers": newcomers}
+        return told(inference, note, *levels, links=links, draws=inference.draws(), **beliefs)
     joint = JointInference(inference, shape, sites)
     if kind == "joint" and len(trace) < solver.max_sweeps:
         status, trace = joint.solve(solver, on_sweep, trace)
@@ -108,13 +87,13 @@ def infer(
         joint.believe()
         if kind == "joint":
             status = replace(status, converged=False, remaining_error=math.inf)
-    scores = (joint if kind == "joint" else inference).log_evidence()
-    notes = (*inference.moving.notes, *(notes_of(joint.deviations) if notes_of else ()))
-    state, newcomers = inference.state | joint.state, joint.newcomer_curve()
+    levels = notes_of(joint.deviations) if notes_of else ()
     links = _links_of(inference, joint.chains, joint.links, joint.positivity)
-    return Found(
-        kind, joint.histories(), *scores, status, trace, state, notes, links, joint.draws(), newcomers
-    )
+    beliefs = {"chains": joint.histories(), "newcomers": joint.newcomer_curve()}
+    return told(
+        joint if kind == "joint" else inference, *levels,
+        state=inference.state | joint.state, links=links, draws=joint.draws(), **beliefs,
+    )  # fmt: skip
 
 
 def at_fit(inference: Inference, fit: Fit) -> Inference | JointInference:

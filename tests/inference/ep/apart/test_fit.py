@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.apart import Serial, asked_of, history
+from ttt_cli.inference.ep import through_time
 from ttt_cli.inference.ep.apart.fit import FitsApart
 from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.systems import ttt_d
 
 MOVING = {"growth": 300.0, "prior_mean_drift": 30.0, "draw_margin_drift": 0.3}
@@ -49,8 +49,7 @@ def test_the_evidence_without_games_is_that_of_the_whole(seed, inner, others):
     cuts = sorted({0, *(cut for cut in inner if cut < len(timeline.periods)), len(timeline.periods)})
     priors, play = asked_of(timeline, params)
     found = FitsApart(timeline, lambda: priors, Here(cuts), {}).without_games(play, TOL)
-    merged = merge_games(timeline, colours=False)
-    whole = ttt_d._without_games(timeline, params, merged, TOL)
+    whole = ttt_d.through_time(timeline, params).without_games(TOL)
     assert found == pytest.approx(whole.log_evidence()[0], abs=1e-9)
 
 
@@ -59,7 +58,7 @@ def test_nothing_of_ttt_d_is_done_with_the_whole_timeline(monkeypatch):
         raise AssertionError("the whole timeline in one place")
 
     timeline, params = history(3), ttt_d.Params(beta=300)
-    monkeypatch.setattr(ttt_d, "merge_games", refused)
-    monkeypatch.setattr(ttt_d, "Inference", refused)
+    monkeypatch.setattr(through_time, "merge_games", refused)
+    monkeypatch.setattr(through_time, "Inference", refused)
     fit = ttt_d.fit(timeline, params, ttt_d.SolverConfig(), place=Here([0, 5, 14]))
     assert fit.status.converged

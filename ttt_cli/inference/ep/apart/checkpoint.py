@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Places
 from ttt_cli.errors import SetupError
-from ttt_cli.inference.ep.apart.pieces import Play
+from ttt_cli.inference.play import Play
 from ttt_cli.inference.prior import Prior
 from ttt_cli.kernels.ep.structures import Sites
 from ttt_cli.timeline import Timeline

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,10 +15,10 @@ from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.apart.checkpoint import Checkpoint
 from ttt_cli.inference.ep.apart.cutting import Cutter, Unplayed
 from ttt_cli.inference.ep.apart.inference import Holder, SitesLost, SlicedInference
-from ttt_cli.inference.ep.apart.pieces import Pieces, Play
+from ttt_cli.inference.ep.apart.pieces import Pieces
 from ttt_cli.inference.ep.warm_start import believed, tells_of
-from ttt_cli.inference.joint.posterior import Found
 from ttt_cli.inference.moving_margins import MovingMargins
+from ttt_cli.inference.play import Play
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 from ttt_cli.processes import Engine
@@ -55,12 +55,6 @@ def refuse_joint(solver: SolverConfig) -> None:
         )
 
 
-def moving_margins(timeline: Timeline, play: Play, start: Fit | None) -> Callable[..., MovingMargins]:
-    """Makes the margins that move as `play` says, of what holds the games."""
-    moves = play.margin, play.drift, play.strength
-    return partial(MovingMargins, timeline, None, *moves, newcomers=play.own_margins, start=start)
-
-
 class FitsApart:
     """Fits in slices that are cut once, at the first: each begins at the sites of the one before.
 
@@ -93,12 +87,12 @@ class FitsApart:
         if self._kept and self._converged and not any(error):
             self._kept.clear()
 
-    def __call__(self, play: Play, start: Fit | None, solver: SolverConfig) -> Found:
+    def __call__(self, play: Play, start: Fit | None, solver: SolverConfig, made: Callable[..., Fit]) -> Fit:
         """The factorised posterior; `play` differs from that of other calls in White's advantage at most."""
         if self._holder is None:
             self._holder = self._cut(play)
-        timeline, priors, pieces = self._timeline, self._priors, self._pieces
-        inference = self._inference(self._holder, pieces, moving_margins(timeline, play, start), play)
+        priors, pieces = self._priors, self._pieces
+        inference = self._inference(self._holder, pieces, play, start)
         on_sweep = self._given.get("on_sweep")
         while True:
             before = inference.traffic
@@ -108,7 +102,7 @@ class FitsApart:
             )  # fmt: skip
             crossed = (inference.traffic - before) // max(status.sweeps, 1)
             with suppress(SitesLost):
-                evidence, beliefs = inference.log_evidence(), self._beliefs(inference)
+                (evidence, predicted), beliefs = inference.log_evidence(), self._beliefs(inference)
                 draws = inference.draws(priors["skill"].origin)
                 break
         self._warm, self._converged = True, status.converged
@@ -119,9 +113,9 @@ class FitsApart:
             name: prior.history(*of)
             for (name, prior), of in zip(priors.items(), beliefs.swapaxes(0, 1), strict=True)
         }
-        state, notes = inference.moving.state, (*inference.moving.notes, note)
-        return Found(
-            "factorised", chains, *evidence, status, trace, state, notes, draws=draws,
+        return made(
+            posterior="factorised", chains=chains, log_evidence=evidence, leave_one_out=predicted, status=status,
+            trace=trace, state=inference.moving.state, notes=(*inference.moving.notes, note), draws=draws,
             newcomers=inference.newcomer_curve(),
         )  # fmt: skip
 
@@ -145,16 +139,14 @@ class FitsApart:
         timeline, count = self._timeline, len(self._place.cuts(self._timeline)) - 1
         pieces = Unplayed(timeline, count, [*self._priors.values()])
         with self._place.hold(pieces, play, None) as holder:
-            inference = self._inference(holder, pieces, moving_margins(timeline, play, None), play)
+            inference = self._inference(holder, pieces, play, None)
             while True:
                 iterate(inference.sweep, SolverConfig(tol=tol), None)
                 with suppress(SitesLost):
                     return inference.log_evidence()[0]
 
-    def _inference(
-        self, holder: Holder, pieces: Pieces, moving: Callable[..., MovingMargins], play: Play
-    ) -> SlicedInference:
-        newcomers = self._priors["skill"].newcomers
+    def _inference(self, holder: Holder, pieces: Pieces, play: Play, start: Fit | None) -> SlicedInference:
+        moving, newcomers = MovingMargins(self._timeline, play, start), self._priors["skill"].newcomers
         return SlicedInference(holder, pieces.borders, pieces.widest, moving, play, newcomers)
 
     def _cut(self, play: Play) -> Holder:

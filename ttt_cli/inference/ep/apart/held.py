@@ -5,8 +5,6 @@ a few numbers. The kernels are those of a whole timeline. Nodes are counted from
 earlier slices, the one after the last for those of later ones, both outside of what kernels go through.
 """
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +13,18 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array
 from ttt_cli.inference.ep.apart.checkpoint import keep_sites, kept_sites
-from ttt_cli.inference.ep.apart.margins import SlicePosterior, debuts_of
-from ttt_cli.inference.ep.apart.pieces import Piece, Play
-from ttt_cli.inference.ep.inference import REPEATS
-from ttt_cli.inference.ep.levels import Correction
-from ttt_cli.inference.ep.merged import points_given
+from ttt_cli.inference.ep.apart.pieces import Piece
+from ttt_cli.inference.ep.levels import Correction, YearLevels
+from ttt_cli.inference.ep.state import Room, State
+from ttt_cli.inference.newcomers import Debuts
+from ttt_cli.inference.play import Play
 from ttt_cli.inference.solver import Pace, largest
-from ttt_cli.inference.year_margins import YearMargins, in_memory, newcomers_of
-from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Rule, Sites, Way
+from ttt_cli.inference.year_margins import in_memory, newcomers_of
+from ttt_cli.kernels.ep.structures import Chains, Descent, Games, Messages, Part, Sites, Way
 from ttt_cli.room import Shared
 
-Room = Callable[[str, tuple[int, ...], type], NDArray[Any]]  # an array of zeros, by its name
 
-
-class HeldSlice:
+class HeldSlice(State):
     """Sites, messages and the joint means of one slice.
 
     `folder` is where sites are kept after every sweep, to begin with when the slice is made again; `room` is where
@@ -39,15 +35,10 @@ class HeldSlice:
     """
 
     def __init__(self, piece: Piece, play: Play, folder: Path | None = None, room: Room = in_memory) -> None:
-        from ttt_cli.kernels.ep import borders, chains, joint_means
+        from ttt_cli.kernels.ep import borders, joint_means
 
-        own = play.own_margins > 0.0
-        self._kernels, self._links = (
-            import_module(f"ttt_cli.kernels.ep.{name}")
-            for name in (("ttt_d", "ttt_d_links") if own else ("ttt", "ttt_links"))
-        )
-        self._chain_kernels, self._borders, self._joint = chains, borders, joint_means
-        self._number, self._alternate = piece.number, not own
+        super().__init__(own=play.own_margins > 0.0)
+        self._borders, self._joint, self._number = borders, joint_means, piece.number
         games, distinct, variables = piece.games, len(piece.games.first), len(piece.mean)
 
         def kept(name: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -56,11 +47,12 @@ class HeldSlice:
             return found
 
         columns = {name: kept(name, getattr(piece, name)) for name in Chains._fields[1:]}
-        self._chains = Chains(piece.node_start.copy(), **columns)
-        nodes = variables // (2 if own else 1)
+        self.chains = Chains(piece.node_start.copy(), **columns)
+        nodes = variables // (1 + self._own)
         self._part = Part(0, len(piece.node_start) - 1, 1, nodes, 0, distinct)
+        self._parts = [self._part]
         self._ranges = [(first + 1, first + nodes) for first in range(0, variables, nodes)]
-        previous, following = self._chains.previous, self._chains.following
+        previous, following = self.chains.previous, self.chains.following
         self._elimination = [Way(*among, False, previous, following) for among in self._ranges]
         self._substitution = [Way(*among, True, following, previous) for among in self._ranges]
         self._chain, self._widest = kept("chain", piece.chain), kept("widest", piece.widest)
@@ -71,15 +63,13 @@ class HeldSlice:
         self._games = Games(
             games.start.copy(), *(kept(name, getattr(games, name)) for name in Games._fields[1:])
         )
-        margin = kept("margin", np.full(distinct, play.margin))
-        given = points_given(piece.handicap, play.unit, play.advantage)
-        self._rule = Rule(play.noise, margin, play.margin, play.advantage, given)
+        self.rule = play.rule(kept("margin", np.full(distinct, play.margin)), piece.handicap)
         self.sites = Sites(
-            room("message", (distinct, 8 if own else 4), np.float64),
-            room("link", (distinct, 5 if own else 2), np.float64),
-            room("positivity", (nodes if own else 0, 2), np.float64),
+            room("message", (distinct, 8 if self._own else 4), np.float64),
+            room("link", (distinct, 5 if self._own else 2), np.float64),
+            room("positivity", (nodes if self._own else 0, 2), np.float64),
         )
-        self._coupling = room("coupling", (0 if own else distinct,), np.float64)
+        self._coupling = room("coupling", (0 if self._own else distinct,), np.float64)
 
         def vector(name: str) -> Array:
             return room(name, (variables,), np.float64)
@@ -87,16 +77,8 @@ class HeldSlice:
         self._messages = Messages(
             *(room(name, (variables, 2), np.float64) for name in ("forward", "backward", "marginal"))
         )
-        self._follow = SlicePosterior(
-            self._kernels, self._games, self._rule, self._chains, self._messages, self.sites, self._ranges
-        )
-        begin, end = self._ranges[-1]
-        first, year = newcomers_of(piece.previous[begin:end], piece.node_start, piece.year)
-        self._debuts, self._levels = debuts_of(piece, first, year, self._chains, self._messages, room)
-        self._margins = YearMargins(
-            self._games, margin, play.margin, play.strength, piece.year, piece.years,
-            (begin + first, year) if own else None, room,
-        )  # fmt: skip
+        self._debuts, self._levels = self._newcomers(piece, room)
+        self.of_years = self.margins_of_years(play, piece.year, piece.years, room)
         self._means = vector("means")
         self._residual, self._correction = vector("residual"), vector("correction")
         self._scale, self._gain, self._gain_away = vector("scale"), vector("gain"), vector("gain away")
@@ -113,8 +95,19 @@ class HeldSlice:
 
     def margins(self, name: str, *arguments: Any) -> Any:
         """What `YearMargins` of the games do."""
-        known = {"apply": (self._chains,), **dict.fromkeys(("strengths", "widen", "scores"), (self._follow,))}
-        return getattr(self._margins, name)(*known.get(name, ()), *arguments)
+        return getattr(self.of_years, name)(self, *arguments)
+
+    def _newcomers(self, piece: Piece, room: Room) -> tuple[Debuts | None, YearLevels | None]:
+        """Those of the slice and the levels of years, if newcomers' mean moves."""
+        if not piece.newcomers:
+            return None, None
+        sd, *elsewhere = piece.newcomers
+        _, end = self._ranges[0]
+        first, year = newcomers_of(piece.previous[1:end], piece.node_start, piece.year)
+        debuts = Debuts(first + np.int32(1), year, piece.years, sd, self.chains, self._messages)
+        place = np.repeat(piece.year, np.diff(piece.node_start))
+        nodes = slice(1, 1 + len(place))
+        return debuts, YearLevels(nodes, place, piece.years, self.chains, debuts, elsewhere, room)
 
     def debuts(self, name: str, *arguments: Any) -> Any:
         """What `Debuts` of newcomers do."""
@@ -125,24 +118,16 @@ class HeldSlice:
         assert self._levels
         return self._levels.known()
 
-    def _guess(self) -> None:
-        """Give every game the sites that it would have if its players were as is believed (`Inference`)."""
-        following = np.full_like(self._chains.following, -1)
-        self._kernels.sweep(
-            self._part, True, 0, self._chains._replace(following=following),
-            self._games._replace(weight=np.zeros_like(self._games.weight)), self._rule, self._messages, self.sites,
-        )  # fmt: skip
-
     def begin(self, advantage: float) -> tuple[bool, Array]:
         """Whether there are sites to begin with; what the sites make of messages, to `smooth` with."""
-        self._rule = self._follow.rule = self._rule._replace(advantage=advantage)
+        self.rule = self.rule._replace(advantage=advantage)
         return bool(self.sites.message.any()), self.gathered()
 
     def half(self, pace: Pace) -> Array:
         """The first half of a sweep; returns what the ends of segments say."""
         for among in self._ranges:
             self._chain_kernels.believe(*among, self._messages.marginal, self._beliefs)
-        self._sweep(0, pace)
+        self._half(0, self._number, self._part, pace)
         forward, backward, marginal = self._messages
         first, last = self._first, self._last
         return np.hstack([marginal[first] - forward[first], marginal[last] - backward[last]])
@@ -153,23 +138,10 @@ class HeldSlice:
         for message, nodes, crosses, new in self._ends(arrived):
             marginal[nodes[crosses]] += new - message[nodes[crosses]]
             message[nodes[crosses]] = new
-        skipped = self._sweep(1, pace)
-        if len(self.sites.positivity) and pace is not Pace.PLAIN:
-            for back in (False, True):  # as `Inference`
-                self._kernels.settle_margins(
-                    self._part, back, self._chains, self._rule.origin, self._messages, self.sites.positivity
-                )
+        skipped = self._half(1, self._number, self._part, pace)
+        if self._own and pace is not Pace.PLAIN:
+            self._settle_margins()
         return skipped, self.gathered()
-
-    def _sweep(self, turn: int, pace: Pace) -> int:
-        """One pass; neighbouring slices are turned against each other, but not with margins (`Inference`)."""
-        back = (turn + self._number * self._alternate) % 2 == 1
-        repeats = REPEATS if pace is Pace.FAST else 0
-        return int(
-            self._kernels.sweep(
-                self._part, back, repeats, self._chains, self._games, self._rule, self._messages, self.sites
-            )
-        )
 
     def _ends(self, arrived: Array) -> list[tuple[Array, NDArray[Any], NDArray[Any], Array]]:
         """(messages, nodes, which of these have a neighbour elsewhere, what arrived there) for past and future."""
@@ -181,13 +153,12 @@ class HeldSlice:
 
     def gathered(self) -> Array:
         """What the sites make of messages."""
-        marginal = self._messages.marginal
-        self._kernels.gather(self._part, self._games, marginal, self.sites)
-        return self._summary(marginal[:, 0], marginal[:, 1])
+        self._gather()
+        return self._summary(*self._messages.marginal.T)
 
     def _summary(self, precision: Array, weighted: Array) -> Array:
         maps = np.empty((len(self._first), 8))
-        self._borders.summarise(0, len(self._segment), self._segment, self._chains, precision, weighted, maps)
+        self._borders.summarise(0, len(self._segment), self._segment, self.chains, precision, weighted, maps)
         return maps
 
     def smooth(self, arrived: Array) -> None:
@@ -196,9 +167,9 @@ class HeldSlice:
         for _, nodes, crosses, new in self._ends(arrived):
             marginal[nodes[crosses]] += new
         for way in self._elimination:
-            self._chain_kernels.eliminate(way, self._chains, forward, marginal)
+            self._chain_kernels.eliminate(way, self.chains, forward, marginal)
         for way in self._substitution:
-            self._chain_kernels.substitute(way, self._chains, forward, backward, marginal)
+            self._chain_kernels.substitute(way, self.chains, forward, backward, marginal)
         for message, nodes, crosses, new in self._ends(arrived):
             message[nodes[crosses]] = new
 
@@ -213,10 +184,7 @@ class HeldSlice:
         moved = max(
             float(self._chain_kernels.largest_move(*among, marginal, self._beliefs)) for among in self._ranges
         )
-        self._links.residual(
-            self._part, self._games, self.sites, self._messages, self._means, self._coupling, diagonal,
-            self._residual,
-        )  # fmt: skip
+        self._linearise(diagonal, self._residual)
         self._chain_sums[:] = 0.0
         most = float(self._joint.largest_sum(self._chain, diagonal, self._widest, self._chain_sums))
         sums = self._chain_sums[: len(self._first)].copy()
@@ -228,9 +196,7 @@ class HeldSlice:
         np.add.at(diagonal, self._first, precision[:, 0])
         np.add.at(diagonal, self._last, precision[:, 1])
         for way in self._elimination:
-            self._joint.factor(
-                way, self._chains, diagonal, filtered, self._scale, self._gain, self._gain_away
-            )
+            self._joint.factor(way, self.chains, diagonal, filtered, self._scale, self._gain, self._gain_away)
         residual = self._residual
         for column, nodes in ((self._from_first, self._first), (self._from_last, self._last)):
             column[:] = 0.0
@@ -271,13 +237,9 @@ class HeldSlice:
             0, len(self._segment), self._segment, self._from_first, self._from_last,
             np.ascontiguousarray(arrived), self._z, self._az,
         )  # fmt: skip
-        games = self._games
-        apart = self._links.add_couplings(
-            0, self._part.game_end, games.first, games.second, games.weight, self.sites.link, self._coupling,
-            self._z, self._az,
-        )  # fmt: skip
+        apart = self._add_couplings(0, self._part.game_end, self._z, self._az)
         sums = self._levels.sums(self._residual, self._z, self._az) if self._levels else ()
-        return float(rz), float(apart), *sums
+        return float(rz), apart, *sums
 
     def finish(self, beta: float, alpha: float, by: Correction | None, move: bool) -> tuple[float, Array]:
         """The last step to the joint means; `move` there. Returns the largest correction, and as `begin` if moved."""
@@ -289,8 +251,7 @@ class HeldSlice:
                 vector[:] = 0.0
         if not move:
             return largest(correction), np.empty((0, 8))
-        self._means += correction
-        self._links.spread(0, self._part.game_end, self._games, self.sites, self._means)
+        self._move(correction)
         return largest(correction), self.gathered()
 
     def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
@@ -312,9 +273,7 @@ class HeldSlice:
 
     def log_evidence(self) -> tuple[float, float]:
         """The shares of log Z, and of the log probability of all games without their own sites."""
-        total, predicted = self._kernels.evidence(
-            self._part, self._games, self._rule, self._messages.marginal, self.sites
-        )
+        ((total, predicted),) = self._evidence()
         for begin, end in self._ranges:
             inside = Messages(*(rows[begin:end] for rows in self._messages))
             total += self._chain_kernels.chain_evidence(inside)
@@ -324,9 +283,9 @@ class HeldSlice:
         """Mean, sd, and covariance with the node before, (3, quantities, nodes), means from the origin."""
         found = np.zeros((3, len(self._segment)))
         for begin, end in self._ranges:
-            self._chain_kernels.smoothed(begin, self._chains, self._messages, *found[:, begin:end])
+            self._chain_kernels.smoothed(begin, self.chains, self._messages, *found[:, begin:end])
         crossing = self._first[self._past]
-        kept = 1.0 - self._chains.variance[crossing] * self._messages.forward[crossing, 0]
+        kept = 1.0 - self.chains.variance[crossing] * self._messages.forward[crossing, 0]
         found[2, crossing] = kept * found[1, crossing] ** 2
         return found.reshape(3, len(self._ranges), -1)[:, :, 1:]
 

@@ -17,14 +17,13 @@ from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
 from ttt_cli.fitted import DrawCurve, NewcomerCurve
 from ttt_cli.inference.ep.apart.borders import Borders, Coupling
-from ttt_cli.inference.ep.apart.margins import SlicedDebuts, SlicedMargins
-from ttt_cli.inference.ep.apart.pieces import Play
 from ttt_cli.inference.ep.inference import EARLY, ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
 from ttt_cli.inference.ep.levels import Correction, Levels
 from ttt_cli.inference.ep.slices import DECAY, SMALL
 from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.newcomers import Newcomers
+from ttt_cli.inference.play import Play
 from ttt_cli.inference.solver import Pace, Sweep
 from ttt_cli.room import Shared
 
@@ -59,28 +58,25 @@ class Holder(Protocol):
 class SlicedInference:
     """Sweeps over slices; what they hold stays there. `widest` as in `JointSolver`.
 
-    `moving` makes `MovingMargins` of what has the games; of `play`, slices may not know White's advantage yet.
+    Of `play`, slices may not know White's advantage yet.
     `newcomers` are those of the whole timeline where their mean moves.
     `traffic` is how many bytes of arrays have crossed, `steps` how many steps conjugate gradients have gone.
     """
-
-    chains = None  # they lie in slices
 
     def __init__(
         self,
         holder: Holder,
         borders: Borders,
         widest: float,
-        moving: Callable[..., MovingMargins],
+        moving: MovingMargins,
         play: Play,
         newcomers: Newcomers | None = None,
     ) -> None:
         self._holder, self._borders, self._widest, self._play = holder, borders, widest, play
         self._last = self._decay = 0.0
         self.traffic = self.steps = self._sweeps = 0
-        self.moving = moving(held=SlicedMargins(partial(self._all, "margins")))
-        self._newcomers, self._debuts = newcomers, SlicedDebuts(partial(self._all, "debuts"))
-        self._survive(partial(self.moving.begin, None, play.noise))
+        self.moving, self._newcomers = moving, newcomers
+        self._survive(partial(moving.begin, self))
         self.warm = any(self._survive(self._begun))
         self._levels = None
         if newcomers:
@@ -89,7 +85,7 @@ class SlicedInference:
 
     def _begun(self) -> list[bool]:
         """Smooth the sites as they are, with the margins as they are; which slices had any."""
-        self.moving.apply(None)
+        self.moving.apply(self)
         warm, maps = self._all("begin", self._play.advantage)
         self._each("smooth", self._smoothed(maps))
         if any(warm):
@@ -115,6 +111,10 @@ class SlicedInference:
                 if losses > RETRIES:
                     raise
 
+    def margins(self, name: str, *arguments: Any) -> list[Any]:
+        """What `YearMargins` of all slices do."""
+        return self._all("margins", name, *arguments)
+
     def _all(self, name: str, *common: Any) -> list[Any]:
         return self._ask(name, [common] * (len(self._borders.start) - 1))
 
@@ -131,7 +131,7 @@ class SlicedInference:
         """What arrives at segments that make this of messages, once newcomers know what others say of their mean."""
         if self._newcomers:
             self._each("smooth", self._borders.smoothed(np.concatenate(maps)))
-            self._newcomers.listen(self._debuts)
+            self._newcomers.listen(partial(self._all, "debuts"))
             maps = self._all("gathered")
         return self._borders.smoothed(np.concatenate(maps))
 

@@ -10,23 +10,6 @@ from ttt_cli.inference.ep.levels import Elsewhere
 from ttt_cli.kernels.ep.structures import Games
 
 
-@dataclass(frozen=True)
-class Play:
-    """How differences become outcomes, as `Rule` has it, for any slice; `unit`: points in an Elo point.
-
-    `own_margins`: the sd of newcomers' draw margins, counted from `margin`, 0 where players have none of their own.
-    `drift` and `strength`: how margins move.
-    """
-
-    noise: float
-    margin: float
-    advantage: float
-    unit: float
-    own_margins: float = 0.0
-    drift: float = 0.0
-    strength: float = 0.0
-
-
 class Moving(NamedTuple):
     """What a slice needs where newcomers' mean moves: the sd of their skills around it, and steps to other slices."""
 

@@ -18,8 +18,9 @@ import numpy as np
 from ttt_cli.arrays import Places
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.apart.pieces import Piece, Pieces, Play
+from ttt_cli.inference.ep.apart.pieces import Piece, Pieces
 from ttt_cli.inference.ep.slices import period_cuts
+from ttt_cli.inference.play import Play
 from ttt_cli.processes import Engine, available_cores
 from ttt_cli.room import FileRoom, Room, folder_of_files
 from ttt_cli.timeline import Timeline
