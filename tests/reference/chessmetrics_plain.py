@@ -10,7 +10,7 @@ from __future__ import annotations
 def share_left(year, now, window):
     """What the games of a year count at the end of another: the mean over twelve months, each linear in its age."""
     ages = [12 * (now - year) + month for month in range(12)]
-    return sum(1 - age / (12 * window) for age in ages) / 12
+    return sum(max(1 - age / (12 * window), 0) for age in ages) / 12
 
 
 def rating_of(games, score, opponents, points, near, far, reference):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.reference.chessmetrics_plain import list_at, rating_of, share_left
 from tests.support.builders import EXACT, fit_rows, make_games, skills
@@ -74,16 +75,17 @@ def test_one_pair_by_hand():
 
 
 @settings(max_examples=30)
-@given(games)
-def test_it_equals_its_plain_twin(rows):
-    timeline, fit = fit_rows(rows, "chessmetrics", draw_margin=60, white_advantage=30)
+@given(games, st.sampled_from((4, 1.4)))
+def test_it_equals_its_plain_twin(rows, window):
+    """Windows of whole years and others: of a year of which months are left these still count."""
+    timeline, fit = fit_rows(rows, "chessmetrics", draw_margin=60, white_advantage=30, window=window)
     assert fit.status.converged
-    slow = [(*row[:5], row[5] + 30) for row in rows]
+    slow, formula = [(*row[:5], row[5] + 30) for row in rows], FORMULA | {"window": window}
     chain = fit.chains["skill"]
     for i in range(timeline.n_nodes):
         name, year = timeline.players[timeline.node_player[i]], int(timeline.node_period[i])
-        before = list_at([game for game in slow if game[0] < year], year - 1, **FORMULA)
-        after = list_at(slow, year, **FORMULA)
+        before = list_at([game for game in slow if game[0] < year], year - 1, **formula)
+        after = list_at(slow, year, **formula)
         assert chain.before_mean[i] == pytest.approx(before.get(name, 2300) + 43, abs=1e-4)
         assert chain.mean[i] == pytest.approx(after[name] + 43, abs=1e-4)
     assert np.isnan([chain.sd, chain.before_sd]).all()

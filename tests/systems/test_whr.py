@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import betaln
+from scipy.integrate import quad
+from scipy.special import betaln, expit
 
 from tests.reference import whr_plain
 from tests.support.builders import EXACT, fit_rows, make_games, skills
@@ -283,3 +284,16 @@ def test_the_most_lopsided_results_have_a_maximum(score):
     means = [skills(timeline, fit)[f"p{i}", 1904][0] for i in range(7)]
     assert means == sorted(means, reverse=True)
     assert np.isfinite(fit.sd).all()
+
+
+@pytest.mark.parametrize("virtual", [1.2, 0.2, 0.1])
+def test_a_game_given_no_others_is_predicted_from_the_prior(virtual):
+    """Of one drawn game the rest is the virtual ones: N(0, 2 / (virtual / 2)) in natural units, up to 6 of them."""
+    _, fit = fit_rows([(1900, "a", "b", 1)], "whr", draw_margin=97, virtual_draws=virtual)
+    sd, margin = math.sqrt(4 / virtual), 97 / SCALE
+
+    def drawn(x):
+        density = math.exp(-0.5 * (x / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
+        return density * (1 - expit(x - margin) - expit(-x - margin))
+
+    assert fit.leave_one_out == pytest.approx(math.log(quad(drawn, -8 * sd, 8 * sd, points=[0])[0]), abs=5e-3)

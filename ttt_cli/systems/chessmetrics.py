@@ -96,15 +96,18 @@ def _lists(
     formula = params.points_per_score, params.opponents_games, params.reference_games
     steps, error = rate_periods(
         timeline.periods.copy(), whole, player, len(timeline.players), games,
-        _decay(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
+        _shares_left(timeline, params), formula, EXACT * solver.tol, solver.max_sweeps, before, after,
     )  # fmt: skip
     return before, after, Status(error <= solver.tol, max(steps, 1), error)
 
 
-def _decay(timeline: Timeline, params: Params) -> tuple[float, float, float]:
-    """Months in a period, the mean age in months of its games at its end, and months in the window.
+def _shares_left(timeline: Timeline, params: Params) -> Array:
+    """What is left of a game's weight at the end of its period and of those that follow, (periods,), above 0.
 
     A game is taken as spread over the months of its period, whatever is known of its date.
     """
-    months = 12.0 / STEPS_PER_YEAR[timeline.period]
-    return months, max(months - 1.0, 0.0) / 2.0, 12.0 * params.window
+    months, window = 12.0 / STEPS_PER_YEAR[timeline.period], 12.0 * params.window
+    seen = float(np.ptp(timeline.periods)) + 1.0 if len(timeline.periods) else 0.0
+    ages = months * np.arange(math.ceil(min(seen, window / months)))[:, np.newaxis]
+    left: Array = np.maximum(1.0 - (ages + np.arange(max(months, 1.0))) / window, 0.0).mean(axis=1)
+    return left[left > 0.0]

@@ -32,23 +32,18 @@ def _join(player, slot, member, tally, n):
 
 
 @inner
-def _gather(now, oldest, newest, periods, game_start, games, decay, window):
+def _gather(now, oldest, newest, periods, game_start, games, left, window):
     """(players, games) in the window at the end of period number `now`, from the periods oldest to before newest.
 
-    The weight of a game decays linearly. `decay`: months in a period, age in months of a period's games at its end,
-    months until nothing is left.
+    `left` is what is left of a game's weight so many periods after its own.
     """
-    months, late, span = decay
     white, black, outcome, weight, offset, _, _ = games
     slot, member, tally, ends, share = window
     n = 0
     e = 0
     for q in range(oldest, newest):
-        left = 1.0 - (months * (now - periods[q]) + late) / span
         for g in range(game_start[q], game_start[q + 1]):
-            w = left * weight[g]
-            if w <= 0.0:
-                continue
+            w = left[now - periods[q]] * weight[g]
             i, n = _join(white[g], slot, member, tally, n)
             j, n = _join(black[g], slot, member, tally, n)
             score = 0.5 * outcome[g] - 0.5
@@ -142,7 +137,7 @@ def rate_periods(
     node_player: Index,
     n_players: int,
     games: Games,
-    decay: tuple[float, float, float],
+    left: Vector,
     formula: tuple[float, float, float],
     tol: float,
     most: int,
@@ -152,9 +147,9 @@ def rate_periods(
     """Fill `before` and `after` per node with the deviations from the reference on the lists around its period.
 
     The lists are made at the end of the period number before and of the period itself; a player without games in the
-    window has 0. `games` are between players, not nodes. `decay` as in `_gather`, `formula`: points, near and far as
-    above. Returns the most steps that a list took (at most `most`) and the largest bound on the error of a deviation,
-    `tol` if all is well.
+    window has 0. `games` are between players, not nodes. `left` as in `_gather`, above 0; `formula`: points, near and
+    far as above. Returns the most steps that a list took (at most `most`) and the largest bound on the error of a
+    deviation, `tol` if all is well.
     """
     _, node_start, game_start = piece
     slot, member = np.full(n_players, -1, np.int32), np.empty(n_players, np.int32)
@@ -169,9 +164,9 @@ def rate_periods(
         for ahead in range(2):
             now = periods[p] - 1 + ahead
             if ahead or p == 0 or periods[p - 1] < now:
-                while oldest < p and decay[0] * (now - periods[oldest]) + decay[1] >= decay[2]:
+                while oldest < p and now - periods[oldest] >= len(left):
                     oldest += 1
-                n, e = _gather(now, oldest, p + ahead, periods, game_start, games, decay, window)
+                n, e = _gather(now, oldest, p + ahead, periods, game_start, games, left, window)
                 for k in range(n):
                     x[k] = guess[member[k]]
                 taken, bound = _rate(tally[:n], ends[:e], share[:e], formula, tol, most, system[:, :n], x[:n])
