@@ -111,9 +111,15 @@ class SlowTTTD:
         self.games, self.model = games, model
         self.nodes = sorted(nodes or {(p, year) for year, *both, _ in games for p in both})
         self.sites = defaultdict(lambda: (0.0, 0.0))  # (factor, kind, player, year) -> precision, times mean
+        self.priors, self.of = {}, defaultdict(list)  # of (kind, player): what does not change, and which sites
+        for player, year in self.nodes:
+            self.of["e", player].append(("positive", "e", player, year))
+        for k in range(len(games)):
+            for kind, player, year in self.places(k):
+                self.of[kind, player].append((k, kind, player, year))
 
-    def chain(self, kind, player):
-        """Years, prior means and covariance, and summed sites of a player's skill or margin."""
+    def prior(self, kind, player):
+        """Years, means and covariance of a player's skill or margin before all sites."""
         m = self.model
         years = [year for p, year in self.nodes if p == player]
         mean, sd, drift = (m.mu0, m.sigma0, m.tau) if kind == "s" else (m.nu0, m.varsigma0, m.varsigma)
@@ -121,12 +127,17 @@ class SlowTTTD:
         change = np.zeros(len(at))
         if kind == "s" and m.career:
             change, at = np.array([m.career(a) for a in at]).T
-        cov = sd**2 + drift**2 * np.minimum.outer(at, at)
+        return years, mean + change, sd**2 + drift**2 * np.minimum.outer(at, at)
+
+    def chain(self, kind, player):
+        """The same, and the summed sites."""
+        if (kind, player) not in self.priors:
+            self.priors[kind, player] = self.prior(kind, player)
+        years, mean, cov = self.priors[kind, player]
         total = np.zeros((len(years), 2))
-        for (_, of, who, year), site in self.sites.items():
-            if of == kind and who == player:
-                total[years.index(year)] += site
-        return years, mean + change, cov, total
+        for site in self.of[kind, player]:
+            total[years.index(site[-1])] += self.sites[site]
+        return years, mean, cov, total
 
     def belief(self, kind, player, year, without=None):
         """Mean and variance, with all sites or without that of one factor."""

@@ -6,6 +6,7 @@ Messages along each chain are recomputed from scratch for every site update; mom
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -68,24 +69,21 @@ class SlowTTT:
         self.games, self.mu0, self.sigma0, self.beta, self.tau = games, mu0, sigma0, beta, tau
         self.margin, self.advantage, self.career = margin, advantage, career
         self.sites = {(g, side): (0.0, 0.0) for g in range(len(games)) for side in "wb"}
+        self.played = defaultdict(lambda: defaultdict(list))  # player -> year -> game and side
+        for k, g in enumerate(games):
+            self.played[g.white][g.year].append((k, "w"))
+            self.played[g.black][g.year].append((k, "b"))
 
     def margin_of(self, k):
         return self.margin
 
     def years(self, player):
-        return sorted({g.year for g in self.games if player in (g.white, g.black)})
-
-    def sites_at(self, player, year):
-        for k, g in enumerate(self.games):
-            if g.year == year:
-                if g.white == player:
-                    yield g.weight, *self.sites[k, "w"]
-                if g.black == player:
-                    yield g.weight, *self.sites[k, "b"]
+        return sorted(self.played[player])
 
     def total(self, player, year):
         precision = weighted = 0.0
-        for times, p, h in self.sites_at(player, year):
+        for k, side in self.played[player][year]:
+            times, (p, h) = self.games[k].weight, self.sites[k, side]
             precision, weighted = precision + times * p, weighted + times * h
         return precision, weighted
 
@@ -162,7 +160,7 @@ class SlowTTT:
             of_game = self.moments(mw - mb + game.lead, variance, game.outcome, self.margin_of(k))[2]
             of_game -= log_integral(mw, vw, *self.sites[k, "w"]) + log_integral(mb, vb, *self.sites[k, "b"])
             total += game.weight * of_game
-        for player in {p for g in self.games for p in (g.white, g.black)}:
+        for player in self.played:
             years = self.years(player)
             mean, var, last = self.mu0, self.sigma0**2, years[0]
             for year in years:
