@@ -111,7 +111,8 @@ class SlowTTTD:
         self.games, self.model = games, model
         self.nodes = sorted(nodes or {(p, year) for year, *both, _ in games for p in both})
         self.sites = defaultdict(lambda: (0.0, 0.0))  # (factor, kind, player, year) -> precision, times mean
-        self.priors, self.of = {}, defaultdict(list)  # of (kind, player): what does not change, and which sites
+        self.priors = {}  # of (kind, player)
+        self.of = defaultdict(list)  # (kind, player) -> sites
         for player, year in self.nodes:
             self.of["e", player].append(("positive", "e", player, year))
         for k in range(len(games)):
