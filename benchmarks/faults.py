@@ -27,7 +27,7 @@ def main() -> int:
     if missing := available():
         print(missing)
         return 1
-    with tempfile.TemporaryDirectory() as name, Harness(Path(name), args.root, drivers=2) as harness:
+    with tempfile.TemporaryDirectory() as name, Harness(Path(name), args.root) as harness:
         wrong = strike_all(harness, args.cases)
         for extra in ([], ["--no-wait"]):
             results = [harness.collide(*extra) for _ in range(args.pairs)]

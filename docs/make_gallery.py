@@ -15,7 +15,7 @@ from ttt_cli.cli.terminal.console import say
 DOCS = Path(__file__).resolve().parent
 GAMES = DOCS.parent / "sample_pgn" / "classics.pgn"
 IMAGES = DOCS / "images" / "gallery"
-GRID = "beta=200:1400:13,tau=20:200:10"
+GRID = "beta=200:1400:7,tau=20:140:7"
 PLAYERS = ("Paul Morphy", "Adolf Anderssen", "Steinitz", "Emanuel Lasker", "Capablanca", "Alekhine")
 
 

@@ -1,6 +1,7 @@
-"""Runs commands of `ttt` one after the other, each in a fork of its own, with faults from one of its calls on.
+"""Runs commands of `ttt`, each in a fork of its own, with faults from one of its calls on.
 
-Reads a case a line from standard input, as JSON, and answers in a line. Started with the shim preloaded.
+Reads cases from standard input, as JSON: those of a line run at once and are answered in a line. Started with the shim
+preloaded.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 import tempfile
 import traceback
+from contextlib import ExitStack
 from pathlib import Path
 
 from ttt_cli.cli.main import run
@@ -37,19 +39,21 @@ def warm_up() -> None:
             run([*args, "-q"])
 
 
-def answer(shim: ctypes.CDLL, case: dict[str, object]) -> dict[str, object]:
-    """The exit code (negative for signals), the number of calls by kind and what was said."""
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as counts:
-        child = os.fork()
-        if child == 0:
-            _run(shim, case, said.fileno(), counts.fileno())
-        _, status = os.waitpid(child, 0)
-        texts = [file.seek(0) or file.read().decode(errors="replace") for file in (said, counts)]
-    return {
-        "code": os.waitstatus_to_exitcode(status),
-        "said": texts[0],
-        "counts": json.loads(texts[1] or "{}"),
-    }
+def answers(shim: ctypes.CDLL, cases: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Of each: the exit code (negative for signals), the number of calls by kind and what was said."""
+    with ExitStack() as files:
+        texts = [[files.enter_context(tempfile.TemporaryFile()) for _ in range(2)] for _ in cases]
+        children = []
+        for case, (said, counts) in zip(cases, texts, strict=True):
+            children.append(os.fork())
+            if children[-1] == 0:
+                _run(shim, case, said.fileno(), counts.fileno())
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        found = [[file.seek(0) or file.read().decode(errors="replace") for file in pair] for pair in texts]
+    return [
+        {"code": code, "said": said, "counts": json.loads(counts or "{}")}
+        for code, (said, counts) in zip(codes, found, strict=True)
+    ]
 
 
 def _run(shim: ctypes.CDLL, case: dict[str, object], said: int, counts: int) -> None:
@@ -82,7 +86,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     warm_up()
     for line in sys.stdin:
-        out.write(json.dumps(answer(shim, json.loads(line))) + "\n")
+        out.write(json.dumps(answers(shim, json.loads(line))) + "\n")
         out.flush()
 
 

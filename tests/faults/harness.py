@@ -114,27 +114,27 @@ class Driver:
         self._process.communicate()
         self._log.close()
 
-    def begin(self, folder: Path, args: Sequence[str], fault: tuple[int, int, int, int] = COUNT) -> None:
-        """Start one command in a folder."""
+    def run(
+        self, folder: Path, *commands: Sequence[str], fault: tuple[int, int, int, int] = COUNT
+    ) -> list[dict[str, Any]]:
+        """Commands in a folder, at once, to their ends: of each its `code`, `counts` of calls, and what it `said`."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"folder": str(folder), "args": args, "fault": fault}) + "\n")
-        self._process.stdin.flush()
-
-    def end(self) -> dict[str, Any]:
-        """Wait for the command that was started: its `code`, `counts` of calls by kind, and what it `said`."""
         assert self._process.stdout is not None
+        cases = [{"folder": str(folder), "args": args, "fault": fault} for args in commands]
+        self._process.stdin.write(json.dumps(cases) + "\n")
+        self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             self._log.seek(0)
             raise RuntimeError(f"the driver ended by itself: {self._log.read()[-2000:]}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        answers: list[dict[str, Any]] = json.loads(line)
+        return answers
 
 
 class Harness:
-    """Drivers and the folder from which every case begins, for a `with` statement."""
+    """A driver and the folder from which every case begins, for a `with` statement."""
 
-    def __init__(self, folder: Path, root: Path = HERE.parents[1], drivers: int = 1) -> None:
+    def __init__(self, folder: Path, root: Path = HERE.parents[1]) -> None:
         self.folder = folder
         self.base = folder / "base"
         self.base.mkdir()
@@ -149,7 +149,7 @@ class Harness:
         compile_it = ["cc", "-O1", "-shared", "-fPIC", "-o", str(shim), str(HERE / "shim.c"), "-ldl"]
         subprocess.run(compile_it, check=True)
         self._stack = ExitStack()
-        self.drivers = [self._stack.enter_context(Driver(shim, root)) for _ in range(drivers)]
+        self._driver = self._stack.enter_context(Driver(shim, root))
         self._after: dict[str, tuple[State, dict[str, int]]] = {}
 
     def __enter__(self) -> Self:
@@ -168,8 +168,7 @@ class Harness:
         self, folder: Path, args: Sequence[str], fault: tuple[int, int, int, int] = COUNT
     ) -> dict[str, Any]:
         """One command in a folder, to its end."""
-        self.drivers[0].begin(folder, [*args, "-q"], fault)
-        return self.drivers[0].end()
+        return self._driver.run(folder, [*args, "-q"], fault=fault)[0]
 
     @contextmanager
     def case(self) -> Iterator[Path]:
@@ -193,12 +192,11 @@ class Harness:
         return sum(n for kind, n in self.after(command)[1].items() if int(kind) & fault.kinds)
 
     def collide(self, *extra: str) -> str | None:
-        """Two updates at once; what is wrong then, None if nothing. The first `drivers` must be two."""
+        """Two updates at once; what is wrong then, None if nothing."""
         with self.case() as folder:
             files = ["new.csv", "newer.csv"]
-            for driver, file in zip(self.drivers, files, strict=True):
-                driver.begin(folder, ["update", RUN, file, *extra])
-            codes = [driver.end()["code"] for driver in self.drivers]
+            both = self._driver.run(folder, *(["update", RUN, file, *extra] for file in files))
+            codes = [answer["code"] for answer in both]
             run = open_run(folder / RUN)
             found = {name for (name,) in run.query("SELECT path FROM inputs")[1]}
             run.close()

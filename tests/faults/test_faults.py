@@ -14,7 +14,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
-    with Harness(tmp_path_factory.mktemp("faults"), drivers=2) as running:
+    with Harness(tmp_path_factory.mktemp("faults")) as running:
         yield running
 
 

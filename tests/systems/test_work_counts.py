@@ -19,6 +19,7 @@ from ttt_cli.games.read import read_games
 from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.kernels.ep import joint_means as joint
 from ttt_cli.kernels.ep import ttt, ttt_d
+from ttt_cli.kernels.joint import factor
 from ttt_cli.systems import registry
 from ttt_cli.timeline import build_timeline
 
@@ -144,6 +145,24 @@ def test_a_sweep_updates_every_site_twice_and_no_more(timelines, monkeypatch):
 def test_a_fit_that_starts_at_the_end_has_little_to_do(timelines, model):
     timeline = timelines["weak ties"]
     assert fitted(timeline, model, start=fitted(timeline, model)).status.sweeps <= 2
+
+
+@pytest.mark.parametrize(("model", "most"), [("ttt", (4, 3, 3)), ("ttt-d", (9, 4, 4))])
+def test_a_joint_fit_for_its_evidence_stops_early_and_sooner_near_another(
+    timelines, model, most, monkeypatch
+):
+    """So many factors; the evidence is that of a fit to the last digits all the same."""
+    solver, near = SolverConfig(posterior="joint", tol=0.5), None
+    for drift, rounds in zip((60.0, 90.0, 120.0), most, strict=True):
+        calls = Calls(monkeypatch)
+        calls.count(factor, "factorise")
+        params = {"tau": drift}
+        near = fitted(timelines["classics"], model, solver, start=near, params=params, evidence_only=True)
+        assert calls.of["factorise"] <= rounds
+        exact = fitted(
+            timelines["classics"], model, SolverConfig(posterior="joint", tol=1e-5), start=near, params=params
+        )
+        assert near.log_evidence == pytest.approx(exact.log_evidence, abs=1e-5)
 
 
 @pytest.mark.parametrize(("name", "model"), CASES)

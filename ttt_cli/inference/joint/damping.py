@@ -23,13 +23,16 @@ TOGETHER: Final = 5  # moves that are extrapolated from
 class Damping:
     """Looks at one move of all beliefs after the other; moves below `least`, points, are rounding.
 
+    The moves of means and of sds may be large by turns. So the larger of two moves counts as an error that remains;
+    where errors count in the second order only (`evidence_only`), what the last move leads to expect.
+
     With moves D' after D and sites that went the share d of the way, r = D'.D / |D|^2 is what a move leaves of itself,
     and l = 1 - (1 - r) / d what it would leave of itself undamped. Where it turns back, d becomes 2 / (2 - l), the best
     for slopes between l and 0.
     """
 
-    def __init__(self, least: float) -> None:
-        self.share, self.change, self._least = 1.0, math.inf, least
+    def __init__(self, least: float, *, evidence_only: bool = False) -> None:
+        self.share, self.change, self._least, self._evidence_only = 1.0, math.inf, least, evidence_only
         self._changes: list[float] = []
         self._moves: deque[Array] = deque(maxlen=TOGETHER)
 
@@ -64,7 +67,8 @@ class Damping:
             return math.inf
         known = len(rates) == RECENT and (len(self._changes) >= LONG or rate < SMALL)
         ahead = (DOUBT if known else EARLY_DOUBT) * rate / (1.0 - rate)
-        return max(pairs[-1] * max(1.0, ahead), DOUBT * self._extrapolated())
+        least = DOUBT * self.change if self._evidence_only else pairs[-1]
+        return max(least, pairs[-1] * ahead, DOUBT * self._extrapolated())
 
     def _extrapolated(self) -> float:
         """How far the last belief is from the sum of the recent ones, with weights of sum 1, that moves least, points.

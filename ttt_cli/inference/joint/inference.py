@@ -49,7 +49,8 @@ class JointInference(Posterior):
         sites, model = ("margin_sites", "ttt_d") if self._margins else ("skill_sites", "ttt")
         self._kernels = import_module(f"ttt_cli.kernels.joint.{sites}")
         self._gradient = import_module(f"ttt_cli.kernels.ep.{model}").gradient
-        links, positivity = given or (inference.sites.link, inference.sites.positivity)
+        self._factorised = inference.sites.link, inference.sites.positivity
+        links, positivity = given or self._factorised
         self.links, self.positivity = links.copy(), positivity.copy()
         self._newcomers, self._shape = inference.newcomers, shape
         self.chains, self._size = joint_chains(inference), len(inference.chains.previous)
@@ -66,20 +67,29 @@ class JointInference(Posterior):
 
     @property
     def state(self) -> dict[str, Array]:
-        """What a further joint fit may start from."""
+        """What a further joint fit may start from: the sites, and those of factorised propagation before it."""
+        name, (links, positivity) = sites_name(self.merged.colours), self._factorised
         return {
-            f"joint {sites_name(self.merged.colours)}": self.links, "joint positivity": self.positivity,
+            f"joint {name}": self.links, "joint positivity": self.positivity,
+            f"links of {name}": links, "links of positivity": positivity,
         }  # fmt: skip
 
     def solve(
-        self, solver: SolverConfig, on_sweep: OnSweep | None, trace: tuple[tuple[float, float], ...]
+        self,
+        solver: SolverConfig,
+        on_sweep: OnSweep | None,
+        trace: tuple[tuple[float, float], ...],
+        *,
+        evidence_only: bool = False,
     ) -> tuple[Status, tuple[tuple[float, float], ...]]:
         """Update until means and sds stand still to `solver.tol`; the status and `trace` with a row more per round.
 
-        The sweeps of factorised propagation before it count among `solver.max_sweeps`.
+        With `evidence_only` no round more is done to see them stand (`Damping`). The sweeps of factorised propagation
+        before it count among `solver.max_sweeps`.
         """
         least = ROUNDING * math.sqrt(self.chains.variance.max(initial=0.0))
-        rows, damping, skipped, remaining = list(trace), Damping(least), 0, math.inf
+        rows, damping = list(trace), Damping(least, evidence_only=evidence_only)
+        skipped, remaining = 0, math.inf
         while len(rows) < solver.max_sweeps:
             before = self.beliefs
             self.believe()

@@ -10,7 +10,7 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.fitted import Fit, Links, Status
+from ttt_cli.fitted import Fit, Links
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.inference import JointInference
@@ -20,6 +20,7 @@ from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.sparse.factor import affordable
 
+PLAIN: Final = 2  # numbers of a site that is of one difference of skills; those of more hold a matrix
 ROUGH: Final = 0.1  # points: how far factorised propagation goes where joint propagation follows
 PATIENCE: Final = 5.0  # seconds that more than the factorised posterior may take unasked
 ROUNDS: Final = 6  # of joint propagation, as a rule
@@ -48,17 +49,14 @@ def infer(
     games are those of the sites' own posterior.
     """
     kind, shape = _chosen(inference, solver)
-    if kind == "joint sds" and given.get("evidence_only"):
+    evidence_only = given.get("evidence_only", False)
+    if kind == "joint sds" and evidence_only:
         kind = "factorised"
     on_sweep, notes_of = given.get("on_sweep"), given.get("notes")
-    sites = _joint_sites(inference, start) if kind == "joint" else None
-    status = Status(converged=False, sweeps=0, remaining_error=math.inf)
-    trace: tuple[tuple[float, float], ...] = ()
-    if sites is None:
-        rough = solver.model_copy(update={"tol": max(solver.tol, ROUGH)}) if kind == "joint" else solver
-        status, trace = iterate(
-            inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
-        )
+    rough = solver.model_copy(update={"tol": max(solver.tol, ROUGH)}) if kind == "joint" else solver
+    status, trace = iterate(
+        inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
+    )
 
     def told(by: Inference | JointInference, *notes: str, **found: Any) -> Fit:
         evidence, predicted = by.log_evidence()
@@ -80,9 +78,9 @@ def infer(
         links = _links_of(inference, joint_chains(inference), *sites)
         beliefs = {"chains": chains, "newcomers": newcomers}
         return told(inference, note, *levels, links=links, draws=inference.draws(), **beliefs)
-    joint = JointInference(inference, shape, sites)
+    joint = JointInference(inference, shape, _near(inference, start) if kind == "joint" else None)
     if kind == "joint" and len(trace) < solver.max_sweeps:
-        status, trace = joint.solve(solver, on_sweep, trace)
+        status, trace = joint.solve(solver, on_sweep, trace, evidence_only=evidence_only)
     else:
         joint.believe()
         if kind == "joint":
@@ -122,20 +120,37 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
     return ("joint sds" if asked == "joint" or sampled <= PATIENCE else "factorised"), None
 
 
-def _joint_sites(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
-    """The joint sites of an earlier fit of the same games and nodes."""
+def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
+    """Sites to begin with: as far from those of factorised propagation as they were in an earlier fit."""
+    if (joint := _joint_sites(inference, start)) and (before := _joint_sites(inference, start, "links of")):
+        now = inference.sites.link, inference.sites.positivity
+        links, positivity = (then + (new - old) for then, new, old in zip(joint, now, before, strict=True))
+        return _definite(links, now[0]), _definite(positivity, now[1])
+    return None
+
+
+def _definite(sites: Array, otherwise: Array) -> Array:
+    """The sites, and others in place of those whose precision is not positive."""
+    kept = sites[:, 0] > 0.0
+    if sites.shape[1] > PLAIN:
+        kept &= sites[:, 0] * sites[:, 2] > sites[:, 1] ** 2
+    return np.where(kept[:, None], sites, otherwise)
+
+
+def _joint_sites(inference: Inference, start: Fit | None, kind: str = "joint") -> tuple[Array, Array] | None:
+    """Those of a kind in an earlier fit of the same games and nodes: of games, and those of draw margins."""
     if start is None:
         return None
-    state, (_, link, positivity) = start.state, inference.sites
-    found = state.get(f"joint {sites_name(inference.merged.colours)}"), state.get("joint positivity")
-    if (
-        found[0] is None
-        or found[1] is None
-        or found[0].shape != link.shape
-        or found[1].shape != positivity.shape
-    ):
-        return None
-    return found[0], found[1]
+    _, link, positivity = inference.sites
+    found = [
+        start.state.get(f"{kind} {name}") for name in (sites_name(inference.merged.colours), "positivity")
+    ]
+    match found:
+        case [np.ndarray() as links, np.ndarray() as margins] if (
+            links.shape == link.shape and margins.shape == positivity.shape
+        ):
+            return links, margins
+    return None
 
 
 def _links_of(inference: Inference, chains: Chains, link: Array, positivity: Array) -> Links:
