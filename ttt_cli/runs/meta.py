@@ -58,7 +58,10 @@ class RunMeta:
 
     def describe(self) -> str:
         """The run in a few words, for a line on stderr."""
-        return f"{self.model}, {self.games:,} games {self.first}-{self.last}, fitted {self.created[:16]} UTC"
+        to = "-" if self.first.isdigit() else " to "  # parts of years have hyphens of their own
+        return (
+            f"{self.model}, {self.games:,} games {self.first}{to}{self.last}, fitted {self.created[:16]} UTC"
+        )
 
     def facts(self) -> dict[str, str]:
         """The run in a few named facts."""

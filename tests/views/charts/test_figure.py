@@ -67,6 +67,19 @@ def test_bands_reach_one_sd_and_gaps_are_paler(run: Run) -> None:
     assert thin["mark"]["strokeWidth"] < thick["mark"]["strokeWidth"]
 
 
+def test_a_single_period_has_its_sd_too_and_stands_off_the_axis(small_run: Callable[..., Run]) -> None:
+    run = small_run(("1858", "Once, O", "Twice, T", "1-0"), ("1861", "Thrice, T", "Twice, T", "1-0"))
+    for names, lone in ((["once"], 1), (["once", "twice", "thrice"], 2)):
+        spec = make_figure(run, "skills", names).spec
+        (bars,) = layers(spec, "rule")
+        assert len(bars["values"]) == lone
+        ((mean, sd),) = run.query("SELECT mean, sd FROM skills WHERE player = 'Once, O'")[1]
+        (bar,) = [record for record in bars["values"] if record["player"] == "Once, O"]
+        assert (bar["year"], bar["low"], bar["high"]) == (1858, mean - sd, mean + sd)
+    (alone,) = layers(make_figure(run, "skills", ["once"]).spec, "rule")
+    assert alone["encoding"]["x"]["scale"]["domain"][0] < 1858
+
+
 def test_names_stand_at_the_line_ends(run: Run) -> None:
     spec = make_figure(run, "skills", ["Anderssen", "Morphy"]).spec
     *_, names = layers(spec, "text")

@@ -125,6 +125,23 @@ def test_tables_are_given_as_csv(told: dict[str, Any]) -> None:
     assert tables["players"].startswith("player,first,last,games,wins,draws,losses\r\n")
 
 
+def test_a_single_period_has_a_band_and_long_names_end_where_the_picture_does(
+    browser: Browser, tmp_path: Path
+) -> None:
+    long = (
+        "The Most Honourable Society of Players by Correspondence of Trinidad, Tobago and all Further Islands "
+        * 2
+    )
+    run = open_run(put_small_run(tmp_path / "a.ttt", [("1858", "Once", long.strip(), "1-0")]))
+    (tmp_path / "page.html").write_text(report_page(run), encoding="utf-8")
+    dom = browser.shown((tmp_path / "page.html").as_uri())
+    (height,) = re.findall(r'<rect class="band"[^>]* height="([\d.]+)"', dom)
+    assert float(height) > 10
+    (name,) = re.findall(r'<text class="name"[^>]*>([^<]*)</text>', dom)
+    assert name.endswith("…")
+    assert long.startswith(name[:-1])
+
+
 def tiles(
     browser: Browser, tmp_path: Path, places: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float, float, float]]:

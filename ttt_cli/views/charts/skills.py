@@ -14,6 +14,7 @@ Records = list[dict[str, Any]]
 Value = Callable[[Point], float]
 
 _ROOM: Final = 0.04  # of the height, above and below the curves
+_BAR: Final = 7  # pixels, the band of a single period
 _DASHED: Final = [6, 4]
 _DOTTED: Final = [2, 3]
 _MOVED: Final = 4.0  # pixels from which a name is joined to its line by a stroke
@@ -79,6 +80,8 @@ class _Scales:
         self.names = sorted(middle, key=middle.__getitem__)
         self.first = min(history.points[0].year for history in shown)
         self.newest = max(history.points[-1].year for history in shown)
+        if self.first == self.newest:
+            self.first -= 0.5  # a single period stands off the axis
         self.last = max(last_year(ends, self.first, WIDTH), self.newest, self.first + 1.0)
         own = [point for history in curves for point in history.points]
         means = [point.mean for history in other for point in history.points]
@@ -146,17 +149,27 @@ def _pieces(curves: Sequence[History], active: bool, fields: dict[str, Value]) -
 
 def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
     fields: dict[str, Value] = {"low": lambda p: p.mean - p.sd, "high": lambda p: p.mean + p.sd}
+    alone = [(history.player, history.points[0]) for history in curves if len(history.points) == 1]
+    records: Records = [
+        {"player": player, "year": point.year, **{name: value(point) for name, value in fields.items()}}
+        for player, point in alone
+    ]
+    bar = chart_of(records).mark_rule(strokeWidth=_BAR, opacity=0.16, aria=False)
+    bars = bar.encode(x=scale.x(), y=scale.y("low"), y2=alt.Y2("high:Q"), color=scale.colour())
     return [
-        chart_of(_pieces(curves, active, fields))
-        .mark_area(opacity=opacity, aria=False)
-        .encode(
-            x=scale.x(),
-            y=scale.y("low"),
-            y2=alt.Y2("high:Q"),
-            color=scale.colour(),
-            detail=alt.Detail("piece:N"),
-        )
-        for active, opacity in ((False, 0.07), (True, 0.16))
+        *([bars] if alone else []),
+        *(
+            chart_of(_pieces(curves, active, fields))
+            .mark_area(opacity=opacity, aria=False)
+            .encode(
+                x=scale.x(),
+                y=scale.y("low"),
+                y2=alt.Y2("high:Q"),
+                color=scale.colour(),
+                detail=alt.Detail("piece:N"),
+            )
+            for active, opacity in ((False, 0.07), (True, 0.16))
+        ),
     ]
 
 

@@ -28,7 +28,7 @@ def game_cards(meta: RunMeta) -> str:
     return _cards(
         ("games", f"{meta.weight:,.10g}"),
         ("players", f"{meta.players:,}"),
-        ("years", f"{meta.first}–{meta.last}"),
+        ("years", f"{meta.first[:4]}–{meta.last[:4]}"),
         ("drawn", f"{100 * meta.draw_share:.1f} %"),
     )
 

@@ -1,11 +1,15 @@
 const NARROW = 620;
 const LINE = 15;
+const LETTER = 7.2; // pixels, about
 const BANDS = 6; // with more curves, bands are shown under the pointer only
 const chosen = [];
 let shorten = false;
 
 /** The name beside a curve: on a phone what stands before the comma. */
 const labelOf = (player) => (shorten ? player.name.split(",")[0] : player.name);
+
+/** A text of so many letters at most. */
+const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(Math.floor(most) - 1, 1))}…` : text);
 
 /** Neighbouring rows in pieces that share their ends: whether games were played at both ends of every step. */
 function pieces(player) {
@@ -36,6 +40,10 @@ function curve(player, slot, scale) {
       parts.push(shape("path", { class: `curve margin${idle}`, d: path(rows, player, scale, (i) => player.mean[i] + player.margin[i]), stroke: colour }));
     }
   }
+  if (player.at.length === 1) { // a band needs two
+    const [top, low] = [1, -1].map((sign) => scale.y(player.mean[0] + sign * player.sd[0]));
+    parts.push(shape("rect", { class: "band", x: scale.x(yearOf(player.at[0])) - 3.5, y: top, width: 7, height: low - top, fill: colour }));
+  }
   if (player.rated.length) {
     const d = player.rated.map(([t, value], n) => `${n ? "L" : "M"}${scale.x(yearOf(t)).toFixed(1)} ${scale.y(value).toFixed(1)}`).join("");
     parts.push(shape("path", { class: "curve rated", d, stroke: colour }));
@@ -50,12 +58,13 @@ function curve(player, slot, scale) {
 function names(scale) {
   const labels = chosen.map(({ player, slot }) => {
     const end = player.at.length - 1;
-    return { player, slot, x: scale.x(yearOf(player.at[end])), y: scale.y(player.mean[end]) };
+    const x = scale.x(yearOf(player.at[end]));
+    return { player, slot, x, y: scale.y(player.mean[end]), name: cut(labelOf(player), (scale.width - x - 7) / LETTER) };
   }).sort((a, b) => a.y - b.y);
   const placed = [];
   for (const label of labels) {
     label.at = label.y;
-    const right = (l) => l.x + 7 + labelOf(l.player).length * 7.2;
+    const right = (l) => l.x + 7 + l.name.length * LETTER;
     const covers = (other) => Math.abs(other.at - label.at) < LINE && label.x < right(other) && other.x < right(label);
     for (let tries = 0; tries < labels.length; tries++) {
       const other = placed.find(covers);
@@ -64,9 +73,9 @@ function names(scale) {
     }
     placed.push(label);
   }
-  return placed.flatMap(({ player, slot, x, y, at }) => [
+  return placed.flatMap(({ name, slot, x, y, at }) => [
     ...(at - y > 4 ? [shape("line", { class: "tie", x1: x, y1: y, x2: x + 6, y2: at, stroke: colourOf(slot) })] : []),
-    shape("text", { class: "name", x: x + 7, y: at + 4, style: `fill: ${colourOf(slot)}` }, labelOf(player)),
+    shape("text", { class: "name", x: x + 7, y: at + 4, style: `fill: ${colourOf(slot)}` }, name),
   ]);
 }
 
@@ -80,7 +89,7 @@ function drawCurves() {
   }
   shorten = width < NARROW;
   const longest = Math.max(...chosen.map(({ player }) => labelOf(player).length));
-  const right = Math.min(longest * 7.2 + 14, width / 3);
+  const right = Math.min(longest * LETTER + 14, width / 3);
   const scale = scales(chosen.map(({ player }) => player), width, height, right);
   const svg = shape("svg", {
     viewBox: `0 0 ${width} ${height}`,

@@ -52,7 +52,8 @@ def front_page(book: Book) -> str:
     notes = [warning(showable(say_line(line))) for line in run.meta.notes]
     late = "" if run.meta.converged else warning(say(_LATE))
     ones = section("Number ones", _number_ones(book)) if book.rankings else ""
-    greatest = [section(head, _table(book, head, ask(run, book.limits, _SHOWN))) for head, ask in GREATEST]
+    ranked = [(head, ask(run, book.limits, _SHOWN)) for head, ask in GREATEST]
+    greatest = [section(head, _table(book, head, rows)) for head, rows in ranked if rows.rows]
     years = "".join(f"<li>{link(f'years/{year}.html', str(year))}" for year in book.all_years)
     return page(
         book.title, book.title, late, f'<dl class="cards">{game_cards(run.meta)}</dl>', ones, *greatest,
