@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 import gc
-import json
+import marshal
 import os
 import select
 import socket
@@ -31,13 +31,14 @@ LIBRARIES: Final = (
 )  # fmt: skip
 _CLIENT: Final = """\
 #!{python} -IS
-import json, os, socket, sys
-with socket.socket(socket.AF_UNIX) as line:
-    line.connect({address!r})
-    request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-    socket.send_fds(line, [len(request).to_bytes(8, "big")], [0, 1, 2])
-    line.sendall(request)
-    sys.exit(int(line.recv(8) or b"1"))
+import _socket, marshal, os, sys  # `socket` takes as long to import as Python to start
+line = _socket.socket(_socket.AF_UNIX)
+line.connect({address!r})
+request = marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ)))
+streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+line.sendmsg([len(request).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+line.sendall(request)
+sys.exit(int(line.recv(8) or b"1"))
 """
 
 
@@ -109,7 +110,7 @@ def _answer(line: socket.socket) -> None:
     child = os.fork()
     if child == 0:
         line.close()
-        _run(*json.loads(request), streams=streams)
+        _run(*marshal.loads(request), streams=streams)
     for stream in streams:
         os.close(stream)
     _, status = os.waitpid(child, 0)
