@@ -8,6 +8,7 @@ import select
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,12 @@ CASES = [  # what is typed before the tab, and what the shell makes of it
     ("ttt tune beta,ta", "ttt tune beta,tau"),
     ("ttt fit games.csv --exclude simul,corr", "ttt fit games.csv --exclude simul,correspondence"),
 ]
+SHELLS = {  # by name, how each begins and what it needs before
+    "bash": (["bash", "--norc", "--noprofile", "-i"], ""),
+    "zsh": (["zsh", "-f", "-i"], "autoload -Uz compinit; compinit -u -D; "),
+}
+NEW_LINE = "\x05\x15"  # to the end of the line, and all of it away
+END = "told:"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (SCRIPTS / "ttt").exists(), reason="ttt is not installed"),
@@ -82,34 +89,45 @@ class Terminal:
         os.close(self._here)
 
 
-@pytest.mark.parametrize(("typed", "made"), CASES, ids=[case[0] for case in CASES])
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_a_word_is_completed(shell: str, typed: str, made: str, folder: Path) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"no {shell} here")
-    begin = {
-        "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(ttt completion bash -q)"; echo read""y\n'),
-        "zsh": (["zsh", "-f", "-i"],
-                'autoload -Uz compinit; compinit -u -D; eval "$(ttt completion zsh -q)"; echo read""y\n'),
-    }  # fmt: skip
-    command, setup = begin[shell]
+@pytest.fixture(scope="module", params=SHELLS)
+def shell(request: pytest.FixtureRequest, folder: Path) -> Iterator[Terminal]:
+    """A shell that has been told how `ttt` is completed."""
+    command, setup = SHELLS[request.param]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} here")
     terminal = Terminal(folder, *command)
     try:
-        terminal.types(setup)
+        terminal.types(f'{setup}eval "$(ttt completion {command[0]} -q)"; echo read""y\n')
         terminal.until("ready")
-        terminal.types(f"{typed}\t")
-        head = typed if made.startswith(typed) else typed.rpartition(" ")[0] + " "
-        terminal.until(made.removeprefix(head))
+        yield terminal
     finally:
         terminal.end()
 
 
 @pytest.mark.parametrize(("typed", "made"), CASES, ids=[case[0] for case in CASES])
-def test_fish_is_told_the_candidates(typed: str, made: str, folder: Path) -> None:
+def test_a_word_is_completed(shell: Terminal, typed: str, made: str) -> None:
+    shell.types(f'{NEW_LINE}echo agai""n\n')
+    shell.until("again")
+    shell.types(f"{typed}\t")
+    head = typed if made.startswith(typed) else typed.rpartition(" ")[0] + " "
+    shell.until(made.removeprefix(head))
+
+
+@pytest.fixture(scope="module")
+def told_in_fish(folder: Path) -> dict[str, list[str]]:
+    """What fish is told for each word, with a description after a tab."""
     if shutil.which("fish") is None:
         pytest.skip("no fish here")
-    script = f"ttt completion fish -q | source; complete -C '{typed}'"
-    done = subprocess.run(["fish", "--no-config", "-c", script], cwd=folder, env=environment(folder),
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    asked = "".join(f"echo {END}; complete -C '{typed}'; " for typed, _ in CASES)
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"ttt completion fish -q | source; {asked}"],
+        cwd=folder, env=environment(folder), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    _, *told = done.stdout.split(f"{END}\n")
+    return {typed: found.splitlines() for (typed, _), found in zip(CASES, told, strict=True)}
+
+
+@pytest.mark.parametrize(("typed", "made"), CASES, ids=[case[0] for case in CASES])
+def test_fish_is_told_the_candidates(typed: str, made: str, told_in_fish: dict[str, list[str]]) -> None:
     word = made.removeprefix(typed.rpartition(" ")[0] + " ")
-    assert word in [line.partition("\t")[0] for line in done.stdout.splitlines()]
+    assert word in [line.partition("\t")[0] for line in told_in_fish[typed]]
