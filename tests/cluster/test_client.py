@@ -47,6 +47,7 @@ def test_the_environment_says_where_when_the_config_does_not(monkeypatch: pytest
     assert cluster_asked("local:2") == "local:2"
 
 
+@pytest.mark.slow
 def test_a_run_never_says_where_to_work(tmp_path: Path) -> None:
     """Whoever is asked to work for it could run code here."""
     place = tmp_path / "a.ttt"

@@ -54,6 +54,7 @@ def test_what_is_asked_wrongly_takes_no_fit_away(folder, monkeypatch, capsys):
     assert (folder / "kept" / "ttt-fit.json").read_text() == kept
 
 
+@pytest.mark.slow
 def test_a_resumed_fit_does_not_read_again(folder, monkeypatch, capsys):
     """Unless a file is another one meanwhile."""
 

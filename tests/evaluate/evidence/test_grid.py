@@ -275,7 +275,7 @@ def test_a_grid_goes_through_its_box_without_jumps_in_the_last_axis(sizes: list[
 
 def test_evidence_does_not_depend_on_where_chains_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = evidence_grid(fit(games_of(ODD)), SPEC)
-    for size in range(1, 14):
+    for size in (1, 2, 5, 12):
         monkeypatch.setattr(
             module, "make_chains", lambda p: [p[i : i + size] for i in range(0, len(p), size)]
         )
