@@ -1,8 +1,4 @@
-"""What a system found, and the histories that follow from it.
-
-A history has a skill in every period from the first game on; those without games, also after the last, are as the
-chain has them.
-"""
+"""What a system found, and the histories that follow from it, with a skill in every period from the first game on."""
 
 from __future__ import annotations
 

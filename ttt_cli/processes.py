@@ -127,14 +127,10 @@ def run_chains(
             else:
                 error: Exception = outcome
                 if isinstance(outcome, WorkerLost) and not callable(jobs):
-                    error = _with_advice(outcome)
+                    error = WorkerLost(outcome.message, hint=f"{outcome.hint} --jobs 1 needs the least")
                 if on_lost is None:
                     raise error
                 on_lost(item, error)
-
-
-def _with_advice(lost: WorkerLost) -> WorkerLost:
-    return WorkerLost(lost.message, hint=f"{lost.hint} --jobs 1 needs the least")
 
 
 def _work(

@@ -1,7 +1,4 @@
-"""What the numbers of a player's quantities (skill, draw margin, ...) are called wherever they stand in columns.
-
-And what is written of games.
-"""
+"""What the numbers of a player's quantities, and texts of games, are called wherever they stand in columns."""
 
 from typing import Final
 

@@ -44,10 +44,7 @@ MEMORY: Final = Room()
 
 
 class FileRoom(Room):
-    """Files of a folder. Their arrays are zero at first, and stay as long as anything refers to them.
-
-    `rows` as in `Room`, by default `AT_ONCE`.
-    """
+    """Files of a folder. Their arrays are zero at first, and stay as long as anything refers to them."""
 
     def __init__(self, folder: Path, rows: int | None = None) -> None:
         self.rows, self.folder = rows or AT_ONCE, folder
@@ -146,11 +143,7 @@ class _ByPlace(pickle.Pickler):
 def folder_of_files(
     scratch: Path | None, name: str, keeps: Callable[[Path], bool] = lambda _: False
 ) -> Iterator[Path]:
-    """A folder in `scratch`, or among temporary files, for as long as the block lasts.
-
-    What processes that were killed left in `scratch` is removed, or taken again (`workplace`). Raises SetupError when
-    it cannot be made.
-    """
+    """A folder in `scratch`, emptied or taken again (`workplace`), or a temporary one. Raises SetupError."""
     with ExitStack() as stack:
         if scratch is None:
             temporary = TemporaryDirectory(prefix=f"ttt-{name}-", ignore_cleanup_errors=True)

@@ -95,6 +95,11 @@ class Timeline:
         """How a period number is written, e.g. 1858."""
         return label(number, self.period)
 
+    def games(self, part: slice) -> dict[str, Any]:
+        """The columns of some games."""
+        joined = None if self.joined is None else self.joined[part]
+        return {name: getattr(self, name)[part] for name in GAME_COLUMNS} | {"joined": joined}
+
     def until(self, step: int) -> "Timeline":
         """The same before the period at index `step` of `periods`: its games and nodes are the first of these."""
         nodes, games = int(self.node_start[step]), int(self.game_start[step])
@@ -105,10 +110,8 @@ class Timeline:
             periods=self.periods[:step],
             node_start=self.node_start[: step + 1],
             game_start=self.game_start[: step + 1],
-            **{name: getattr(self, name)[:nodes] for name in _NODE_COLUMNS},
-            **{name: getattr(self, name)[:games] for name in GAME_COLUMNS},
-            next=following,
-            joined=None if self.joined is None else self.joined[:games],
+            **{name: getattr(self, name)[:nodes] for name in _NODE_COLUMNS} | {"next": following},
+            **self.games(slice(games)),
         )
 
     def unplayed(self, nodes: Places) -> "Timeline":
@@ -121,20 +124,16 @@ class Timeline:
             node_start=np.searchsorted(nodes, self.node_start),
             game_start=np.zeros_like(self.game_start),
             **columns | {"previous": place[self.previous[nodes]], "next": place[self.next[nodes]]},
-            **{name: getattr(self, name)[:0] for name in GAME_COLUMNS},
-            joined=None if self.joined is None else self.joined[:0],
+            **self.games(slice(0)),
         )
 
 
-_NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "gap_years")
+_NODE_COLUMNS = ("node_player", "node_period", "node_games", "previous", "next", "gap_years")  # as `Nodes`
 GAME_COLUMNS: Final = ("game_white", "game_black", "outcome", "weight", "offset", "sides")
 
 
 def build_timeline(games: Games, period: Period = "year", colours: Colours = "known") -> Timeline:
-    """Lay out games in time steps. With `auto` colours are known but in files that always name the winner first.
-
-    The timeline lives where the games do.
-    """
+    """Lay out games, where they are, in time. `auto`: colours are known but in files that name the winner first."""
     from ttt_cli.kernels.layout import Nodes, lay_out
 
     room = games.room
@@ -161,17 +160,8 @@ def build_timeline(games: Games, period: Period = "year", colours: Colours = "kn
         "periods": periods,
         "node_start": node_start,
         "game_start": game_start,
-        "node_player": laid.player,
-        "node_period": laid.period,
-        "node_games": laid.games,
-        "previous": laid.previous,
-        "next": laid.next,
-        "gap_years": laid.gap_years,
-        "game_white": ends[0],
-        "game_black": ends[1],
-        "outcome": games.outcome,
-        "weight": games.weight,
-        "offset": games.offset,
+        **dict(zip(_NODE_COLUMNS, laid, strict=True)),
+        **dict(zip(GAME_COLUMNS, (*ends, games.outcome, games.weight, games.offset), strict=False)),
         "sides": _sides(games, colours),
     }
     for array in arrays.values():

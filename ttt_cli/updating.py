@@ -50,8 +50,7 @@ def add_games(
 ) -> Extended:
     """Read files and add their games to those of a run.
 
-    Raises DataError for a file that the run was made from (unless `again`), when nothing is added, and as
-    `read_games` does.
+    Raises DataError for a file that the run was made from (unless `again`), when nothing is added, and as `read_games`.
     """
     old = run.stored_games()
     new = read_games(sources, data, progress=progress)

@@ -80,10 +80,7 @@ def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[
 
 @dataclass
 class _Chain:
-    """A chain as it stands.
-
-    `task` does it; of its `runs`, one more whenever Dask begins it again, the last counts: it is at item `position`.
-    """
+    """A chain as it stands, at item `position` of the last of its `runs`: one more when Dask begins `task` again."""
 
     items: list[Any]
     results: list[Any] = field(default_factory=list)

@@ -1,7 +1,4 @@
-"""Careers: skills rise after a player's debut, fall late, and walk faster at first, alike for all players.
-
-Differences of what players do from what all do stay a Gaussian random walk (docs/models/careers.md).
-"""
+"""Careers: skills rise after a player's debut, fall late, and walk faster at first, alike for all (docs/models)."""
 
 import numpy as np
 

@@ -12,23 +12,19 @@ from ttt_cli.timeline import Timeline
 
 
 class DrawParams(Protocol):
-    """Parameters that say how frequent draws are."""
+    """How frequent draws are: `draw_margin`, points, or auto: by the chance of a draw between equals.
 
-    @property
-    def draw_margin(self) -> float | Literal["auto"]:
-        """Points; auto: by `draw_probability`."""
+    `draw_probability` None: the share among the games.
+    """
 
-    @property
-    def draw_probability(self) -> float | None:
-        """The chance of a draw between equals; None: the share among the games."""
+    draw_margin: float | Literal["auto"]
+    draw_probability: float | None
 
 
 class GaussianDrawParams(DrawParams, Protocol):
-    """The same, of performances with the sd `beta`."""
+    """The same, of performances with the sd `beta`, points."""
 
-    @property
-    def beta(self) -> float:
-        """Points."""
+    beta: float
 
 
 def draw_share(timeline: Timeline) -> float:
@@ -42,12 +38,12 @@ def margin_for(probability: float, beta: float) -> float:
     return NormalDist().inv_cdf((probability + 1.0) / 2.0) * math.sqrt(2.0) * beta
 
 
-def margin_slope(probability: float, beta: float) -> float:
+def margin_slope(params: GaussianDrawParams, timeline: Timeline) -> float:
     """How fast `margin_for` grows with the probability, points; 0 at its ends."""
+    probability, normal = params.draw_probability or draw_share(timeline), NormalDist()
     if not 0.0 < probability < 1.0:
         return 0.0
-    normal = NormalDist()
-    return math.sqrt(0.5) * beta / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
+    return math.sqrt(0.5) * params.beta / normal.pdf(normal.inv_cdf((probability + 1.0) / 2.0))
 
 
 def logistic_margin(probability: float) -> float:
@@ -55,8 +51,9 @@ def logistic_margin(probability: float) -> float:
     return 400.0 * math.log10((1.0 + probability) / (1.0 - probability))
 
 
-def logistic_margin_slope(probability: float) -> float:
+def logistic_margin_slope(params: DrawParams, timeline: Timeline) -> float:
     """How fast `logistic_margin` grows with the probability, Elo points; 0 at its ends."""
+    probability = params.draw_probability or draw_share(timeline)
     return 2.0 * ELO_SCALE / (1.0 - probability**2) if 0.0 < probability < 1.0 else 0.0
 
 

@@ -28,10 +28,9 @@ def normal_unit(beta: float, margin: float) -> float:
 
 
 def normal_unit_growth(beta: float, margin: float) -> tuple[float, float]:
-    """Slopes of the logarithm of `normal_unit` in `beta` and `margin`, per point.
+    """Slopes of the logarithm of `normal_unit`, which is homogeneous, in `beta` and `margin`, per point.
 
-    The difference L at 76 % grows with the margin by (f(L - m) - f(L + m)) / (f(L - m) + f(L + m)), f the normal
-    density; and it is homogeneous in both.
+    The difference L at 76 % grows with the margin by (f(L - m) - f(L + m)) / (f(L - m) + f(L + m)), f normal.
     """
     difference = CLASS * normal_unit(beta, margin)
     by_margin = math.tanh(0.5 * difference * margin / beta**2) / difference

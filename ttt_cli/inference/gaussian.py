@@ -38,10 +38,7 @@ def outcomes(
 
 
 def in_year(params: Mapping[str, Any], draws: Mapping[str, float] | None) -> dict[str, Any]:
-    """The parameters of games in a year with these draw margins, as `fitted.DrawCurve.at` has them, if they move.
-
-    Players with margins of their own keep them.
-    """
+    """The parameters in a year with these draw margins, if they move; players with margins of their own keep them."""
     moved = {key: value for key, value in (draws or {}).items() if key != "draw_margin" or key in params}
     return {**params, **moved}
 

@@ -39,9 +39,9 @@ SLOPE_TOL: Final = 1e-6  # points
 
 
 class MovingMargins:
-    """The margins of all games of a timeline; `play` has eps0 and how they move, `start` perhaps theta of a fit.
+    """The margins of a timeline: `play` has eps0 and how they move, `start` perhaps theta of a fit.
 
-    Its methods take the posterior that margins follow: all of it, wherever the games are (`Posterior.margins`).
+    Its methods take the posterior that margins follow, wherever games are (`Posterior.margins`).
     """
 
     def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
@@ -146,8 +146,7 @@ class MovingMargins:
     def gradient(self, posterior: Posterior, by_margin: Array) -> dict[str, float]:
         """Of the log-evidence in eps0 and the strength; `by_margin` (games,) is that in each game's margin.
 
-        In the strength it is approximate: as if margins did not know the skills that follow from them. How the
-        information of a walk depends on parameters is left out.
+        In the strength as if margins did not know the skills that follow, and a walk's information its parameters.
         """
         margin, base = posterior.rule.margin, self._play.margin
         slope = float(by_margin @ (margin / base)) if base else float(by_margin.sum())

@@ -75,10 +75,7 @@ class Newcomers:
         self.log_evidence = 0.5 * float(of_u - apart)
 
     def shared(self, total: Array) -> Array:
-        """What the precision of skills takes off at first nodes of each year, (years,), given the sums of them.
-
-        Years are those of the calendar.
-        """
+        """What the precision of skills takes off at first nodes of each calendar year, given their sums."""
         return self._of_calendar(self.given_skills @ total[self.place])
 
     def _of_calendar(self, values: Array) -> Array:
@@ -145,10 +142,7 @@ class Newcomers:
 
 
 class Debuts:
-    """Newcomers of a timeline or a slice of it: their first nodes, and the places of their years among so many `years`.
-
-    `sd` is that of their skills around m. `chains` and `messages` are those of the nodes.
-    """
+    """Newcomers of a timeline or a slice: their first nodes, and the places of their years among so many `years`."""
 
     def __init__(
         self, first: Places, year: Ids | Places, years: int, sd: float, chains: Chains, messages: Messages
@@ -169,10 +163,7 @@ class Debuts:
         return np.array([self.summed(of) for of in self._each()])
 
     def receive(self, mean: Array, variance: Array) -> float:
-        """Give every first node what others say of m, of which `mean` and `variance` (years,) are believed.
-
-        Returns minus twice the log-evidence of m that the chains have then.
-        """
+        """Give every first node what others say of m, of which this is believed; minus twice its evidence."""
         precision, weighted = self._each()
         mean, own = mean[self.year], variance[self.year]
         left = 1.0 - own * precision

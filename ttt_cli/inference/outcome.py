@@ -37,10 +37,7 @@ def by_sides(
     black: Side,
     sides: NDArray[np.int8],
 ) -> Array:
-    """What a system predicts of games (n, 3), as it is known, by `sides`, who has White's advantage.
-
-    On neutral ground nobody has it; where it is not known who has, both count alike.
-    """
+    """What a system predicts of games (n, 3), as it is known, by `sides`, who has White's advantage, or both alike."""
     found, way = predict(dict(params), white, black), sides[:, np.newaxis]
     if np.any(sides == UNKNOWN):
         other = predict(dict(params), black, white)[:, ::-1]
@@ -91,9 +88,6 @@ def margin_probabilities(difference: Array, margin: float) -> Array:
 
 
 def log_score(probabilities: Array, outcome: NDArray[np.int8], weight: Array) -> float:
-    """The sum of the log probabilities of what happened, nats: the evidence of a filter.
-
-    What was predicted with less than the smallest number there is counts as predicted with that.
-    """
+    """The sum of the log probabilities of what happened, nats, none below that of the smallest number there is."""
     happened = probabilities[np.arange(len(outcome)), outcome]
     return float(weight @ np.log(np.maximum(happened, np.finfo(np.float64).tiny)))

@@ -1,7 +1,4 @@
-"""Parameters that several models share, with their defaults and bounds.
-
-Points and years throughout. Greek names of the literature are accepted as aliases.
-"""
+"""Parameters that several models share, points and years, with defaults and bounds; Greek names are aliases."""
 
 from __future__ import annotations
 

@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 
 
 class Prior(Protocol):
-    """The chains of one quantity; `origin` is from where means are counted, points.
-
-    `newcomers` is what all first nodes have in common beyond it, if anything.
-    """
+    """The chains of one quantity; `origin`: whence means are counted; `newcomers`: what first nodes have in common."""
 
     origin: float
     newcomers: Newcomers | None
 
     def steps(self) -> tuple[Array, Array]:
-        """Mean (nodes,), points, and variance (nodes,), points^2, of the change since the player's node before.
+        """Mean and variance (nodes,), points, of the change since the player's node before.
 
         At first nodes those of the quantity itself, the mean from `origin`, the variance above 0.
         """
@@ -38,10 +35,7 @@ class Prior(Protocol):
         """The gradient of something in the parameters but `origin`, from that in the `steps`."""
 
     def history(self, mean: Array, sd: Array, covariance: Array) -> Chain:
-        """The chain of what is believed at the nodes, points, which knows how a player goes on after the last.
-
-        `covariance` is that with the player's node before.
-        """
+        """The chain of what is believed at the nodes, points; `covariance` is that with the player's node before."""
 
     def filtered(self, mean: Array, sd: Array) -> Filter:
         """The chain of what is believed after each node's games, points, and before them by what the last node left."""

@@ -49,11 +49,7 @@ CIRCLES = 50  # plain sweeps, of which one must have changed less than all befor
 
 
 def rough_enough(solver: SolverConfig) -> SolverConfig:
-    """The solver for fits that are asked for evidence or predictions only, which change in the second order of errors.
-
-    The log-evidence stands still at the fixed point (Opper and Winther 2005): an error of half a point in a skill
-    leaves some 1e-5 of it.
-    """
+    """The solver for fits of which only evidence or predictions count, which change in the second order of errors."""
     return solver.model_copy(update={"tol": LOOSER * solver.tol})
 
 

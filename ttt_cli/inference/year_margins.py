@@ -1,8 +1,4 @@
-"""The draw margins of games as they follow years and strengths: what a timeline, or a slice of it, does of its own.
-
-What holds for all of it, margins by year and levels, arrives; sums over the games of each year are returned
-(`moving_margins.py`).
-"""
+"""The draw margins of games by year and strength: what a timeline, or a slice of it, does (`moving_margins.py`)."""
 
 from __future__ import annotations
 

@@ -53,10 +53,7 @@ class YearWalk:
         return float(np.abs(np.cumsum(self._sd * move)).max(initial=0.0))
 
     def accelerated(self, score: Array, information: Array) -> float:
-        """The same where posteriors follow theta: what the last steps left of each other is gone ahead (Anderson 1965).
-
-        Returns the largest move of the step alone.
-        """
+        """The same, with what steps left of each other gone ahead (Anderson 1965); the largest move of the step."""
         move = self._scoring(score, information)
 
         def felt(steps: Array) -> Array:

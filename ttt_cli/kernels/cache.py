@@ -1,7 +1,4 @@
-"""Where compiled kernels are kept between processes: where nobody else can put code, and damage is not believed.
-
-numba unpickles what lies in its cache, and stops at the first file that it cannot read.
-"""
+"""Where compiled kernels are kept: where nobody else can put code that numba would unpickle, nor damage stop it."""
 
 import atexit
 import os
@@ -37,10 +34,9 @@ class Place(NamedTuple):
 
 
 def cache_place(name: str) -> Place:
-    """Where compiled kernels can be kept, in a folder of this name.
+    """Where compiled kernels can be kept, in a folder of this name: in the first root that is the user's own.
 
-    Beside the kernels, in the user's cache or in the folder for temporary files: the first that is the user's own, and
-    else in a fresh one that this process shares with those it begins.
+    Else in a fresh one that this process shares with those it begins.
     """
     for root in _roots():
         with suppress(OSError):
@@ -65,10 +61,7 @@ def _roots() -> Iterator[Path]:
 
 
 def _made(root: Path, name: str) -> Path:
-    """The folder in a root, made if need be, without links on the way to it.
-
-    Raises OSError where it cannot be written to, or where others could put something into it.
-    """
+    """The folder in a root, made if need be. Raises OSError where it cannot be written to, or by others too."""
     beside_code = root.parent == _HERE
     root.parent.mkdir(parents=True, exist_ok=True)
     root.mkdir(mode=0o777 if beside_code else 0o700, exist_ok=True)
@@ -82,10 +75,7 @@ def _made(root: Path, name: str) -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether only the user can write to a resolved folder, or put another in its place.
-
-    Modes do not say so on Windows, whose folders for caches and temporary files are each user's own.
-    """
+    """Whether only the user can write to a resolved folder, or replace it; modes do not say so on Windows."""
     if sys.platform == "win32":
         return True
     found = folder.lstat()
@@ -142,10 +132,7 @@ def _checksum(data: bytes) -> bytes:
 
 
 class _ByModule(UserProvidedCacheLocator):
-    """By module in a folder that is named by all sources, where numba goes by a file's path and time.
-
-    So a copy of the package, or one that was moved, finds what is compiled.
-    """
+    """By module, where numba goes by a file's path and time: a copy of the package finds what is compiled."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         super().__init__(function, file)

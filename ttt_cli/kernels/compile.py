@@ -1,7 +1,6 @@
 """The one decorator of the kernels: compiled once per signature, kept on disk, renewed when any kernel changes.
 
-numba's own cache looks only at the file of the compiled function and misses edits in functions it calls;
-so the cache folder is named by a digest of all kernel sources.
+The cache folder is named by a digest of all kernel sources: numba itself misses edits in functions that are called.
 """
 
 import hashlib
@@ -109,10 +108,7 @@ def flat(function: _Function) -> _Function:
 
 
 def kernel(signature: str | _Function) -> Any:
-    """Compile a function for exactly one signature when it is first called, from the cache on disk when it is there.
-
-    That of its annotations (`kernels/arrays.py`), or one given as numba writes it. Only Python calls kernels.
-    """
+    """Compile a function that Python alone calls for one signature: the given one, or that of its annotations."""
     if isinstance(signature, str):
         return lambda function: Kernel(function, signature)
     return Kernel(signature, None)
@@ -183,11 +179,7 @@ def _numba_type(hint: Any) -> Any:
 
 @flat
 def at(index):
-    """An index that is 0 or more.
-
-    numba looks at every signed index whether it counts from the end of the array. In loops that do little else this
-    takes half of the time; an unsigned index it takes as it is.
-    """
+    """An index of 0 or more, unsigned: whether a signed one counts from the end takes loops half of their time."""
     return np.uintp(index)
 
 

@@ -1,7 +1,6 @@
-"""Laying games out in time: nodes of players in periods, and equal games held once.
+"""Laying games out in time, by counting: nodes of players in periods, and equal games held once.
 
-Games are sorted by period; `game_start[p]` to `game_start[p + 1]` belong to period p. All of it takes time in
-proportion to the games, by counting.
+Games are sorted by period; `game_start[p]` to `game_start[p + 1]` belong to period p.
 """
 
 from typing import Final, NamedTuple
@@ -65,10 +64,7 @@ def find_nodes(
 
 @kernel
 def sort_nodes(node_start: Places, found: Index, places: Index, spare: Index, node_player: Index) -> None:
-    """Sort `found` inside periods into `node_player`: by player all through, then by period.
-
-    `places` (players,), 0 throughout, and `spare` (nodes,) are room for work.
-    """
+    """Sort `found` inside periods by player into `node_player`; `places` (players,), 0, and `spare` are work space."""
     nodes = len(node_player)
     for k in span(0, nodes):
         places[at(found[k])] += 1
@@ -131,10 +127,7 @@ def lay_out(
 
 @flat
 def _counting_pass(begin, end, keys, base, counts, order, sorted_order):
-    """Sort `order[begin:end]`, which holds the same range, by `keys[order] - base` into `sorted_order`; stable.
-
-    Keys less the base are below len(counts).
-    """
+    """Sort `order[begin:end]`, which holds the same range, stably by `keys[order] - base`, below len(counts)."""
     counts[:] = 0
     for k in span(begin, end):
         counts[at(keys[k] - base)] += 1
@@ -200,8 +193,7 @@ def merge_pairs(
 ) -> None:
     """Fill `pairs` with the distinct games, with the sums of `weight` and `balance` over equal ones.
 
-    Inside a period games stay near the others of their first player, whose node is then at hand, but neighbours are
-    set apart: updates of one player's games wait for each other.
+    They stay near the others of their first player, but neighbours are set apart: updates of one player's games wait.
     """
     first, second, code, weight, balance = games
     places = np.empty(_APART, np.int32)

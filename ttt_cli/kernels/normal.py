@@ -1,7 +1,4 @@
-"""Ratios of the normal distribution that stay accurate in both tails.
-
-Everything rests on the Mills ratio R(z) = Q(z) / phi(z), z >= 0, with Q the upper tail and phi the density.
-"""
+"""Ratios of the normal distribution, accurate in both tails: by the Mills ratio R(z) = Q(z) / phi(z), z >= 0."""
 
 import math
 

@@ -73,9 +73,9 @@ def join_pairs(one, other, first):
 def join_in_order(one, other, above, size, smaller, players, groups, largest):
     """Join groups pair by pair, in the order given, from no player at all.
 
-    Fills per pair: `smaller`, the players of the smaller of the two groups that it joins (0 where it joins none), and
-    after it the number of `players`, of `groups` and of the players in the `largest` group. `above` comes in as the
-    players' own numbers, `size` as zeros.
+    Fills per pair: `smaller`, the players of the smaller of the groups that it joins (0: none), and after it how many
+    `players` and `groups` there are, and players in the `largest`. `above` comes in as the players' own numbers, `size`
+    as zeros.
     """
     n_players = n_groups = most = 0
     for k in range(len(one)):

@@ -35,12 +35,6 @@ def win_moments(x: float) -> tuple[float, float]:
 
 
 @inner
-def win_log_normaliser(x: float) -> float:
-    """log P(u > -x)."""
-    return log_cdf(x)
-
-
-@inner
 def draw_moments(t: float, margin: float) -> tuple[float, float]:
     """(v, w) when |t + u| <= margin, margin > 0; v is odd and w even in t to the last bit."""
     distance = abs(t)
@@ -95,9 +89,9 @@ def outcome_moments(t: float, margin: float, outcome: int) -> tuple[float, float
 def outcome_log_normaliser(t: float, margin: float, outcome: int) -> float:
     """log P(outcome): 0 loss, 1 draw, 2 win."""
     if outcome == 2:
-        return win_log_normaliser(t - margin)
+        return log_cdf(t - margin)
     if outcome == 0:
-        return win_log_normaliser(-t - margin)
+        return log_cdf(-t - margin)
     return draw_log_normaliser(t, margin)
 
 

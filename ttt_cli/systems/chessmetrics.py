@@ -52,10 +52,7 @@ class Params(ExpectedParams):
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Make the lists at both ends of every period.
-
-    The log-evidence is the sum of the log probabilities with which the games were predicted by the lists before them.
-    """
+    """Make the lists at both ends of every period; the evidence is that of the games by the lists before them."""
     fitted = _fit(timeline, params, solver)
     if on_sweep := given.get("on_sweep"):
         on_sweep(fitted.status.sweeps, 0.0, fitted.status.remaining_error)

@@ -132,10 +132,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
 
 def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, object]:
-    """`own` deviations where so many fits up to all of a timeline cannot have exact ones.
-
-    They grow with their years: a third of the work of as many fits of all games.
-    """
+    """`own` deviations where so many fits up to all of a timeline, of growing size, cannot have exact ones."""
     if params.deviations == "own":
         return {}
     pattern = _posterior(PlayerYears.of(timeline), timeline, params).pattern

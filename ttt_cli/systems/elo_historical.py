@@ -1,4 +1,4 @@
-"""Elo's method for the past: performance ratings over five-year periods, smoothed over time (Edo paper, introduction).
+"""Elo's method for the past: performances over five-year periods, smoothed over time (Edo paper, introduction).
 
 Little is known of its details; what had to be decided is tagged "decision".
 """
@@ -70,10 +70,7 @@ class Entries:
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-    """Performance ratings within each period, then the levels of its groups, then curves through both.
-
-    Sweeps are rounds over all performances; the log-evidence is NaN.
-    """
+    """Performances within each period, then the levels of its groups, then curves; a sweep is a round over all."""
     margin = resolve_logistic_margin(params, timeline)
     time = middles(timeline)
     entries = lay_out(timeline, time, params.span)

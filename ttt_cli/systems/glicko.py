@@ -52,10 +52,7 @@ class Params(DeviationParams):
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(Filter):
-    """Ratings that look both ways; before a node's games still what the filter believed, by which games are predicted.
-
-    `covariance`: that with the player's node before (of no meaning at the first).
-    """
+    """Ratings that look both ways, with covariances with the node before; before games what the filter believed."""
 
     covariance: Array
 
@@ -66,11 +63,7 @@ class Smoothed(Filter):
 
 
 def _fit(timeline: Timeline, params: Params) -> Fit:
-    """Filter the games once, and smooth back if asked to.
-
-    The log-evidence is that of the filter, with smoothing too: the sum of the log probabilities with which the games
-    were predicted.
-    """
+    """Filter the games once, and smooth back if asked to; the log-evidence is that of the filter in either case."""
     margin = resolve_logistic_margin(params, timeline)
     advantage = known_advantage(params, timeline)
     chain = _filter(timeline, params, advantage)

@@ -23,11 +23,7 @@ class Params(RatingParams):
 
 @one_pass
 def fit(timeline: Timeline, params: Params) -> Fit:
-    """Give everybody the same rating; odds of games are not looked at.
-
-    The log-evidence is that of the outcomes under the probabilities that all games share: with the defaults, the
-    observed share of draws and half of the rest each for wins and losses.
-    """
+    """Give everybody the same rating, whatever the odds; the log-evidence is that of probabilities all games share."""
     margin = resolve_logistic_margin(params, timeline)
     rule = {"white_advantage": params.white_advantage, "draw_margin": margin}
     all_alike = {"mean": np.zeros(timeline.n_games)}

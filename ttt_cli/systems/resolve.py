@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, get_args
+from typing import Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel
 
@@ -13,6 +13,10 @@ from ttt_cli.config.wording import shown
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.params import Params
 from ttt_cli.systems.registry import Model, load
+
+SCHEMAS: Final[dict[str, type[BaseModel]]] = {
+    "data": DataConfig, "solver": SolverConfig, "scale": ScaleConfig,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,27 +38,24 @@ R = TypeVar("R", bound=Resolved)
 def resolve(document: Document) -> Resolved:
     """The config of a document. Raises ConfigError with all its problems, the first in front."""
     sections = {key: {} if value is None else value for key, value in document.values.items()}
-    model = _model(document, sections.get("model", {}))
     given = sections.get("model", {})
+    model = _model(document, given)
     written = {key: value for key, value in given.items() if key != "name"}
-    problems = _unknown_sections(document, model.Params)
     params, wrong = check(model.Params, written, document, ("model",), siblings=("name",))
-    data, wrong_data = check(DataConfig, sections.get("data", {}), document, ("data",))
-    solver, wrong_solver = check(SolverConfig, sections.get("solver", {}), document, ("solver",))
-    scale, wrong_scale = check(ScaleConfig, sections.get("scale", {}), document, ("scale",))
-    problems += [*wrong, *wrong_data, *wrong_solver, *wrong_scale]
-    if problems or params is None or data is None or solver is None or scale is None:
+    problems = _unknown_sections(document, model.Params) + wrong
+    found: dict[str, Any] = {}
+    for key, schema in SCHEMAS.items():
+        found[key], wrong = check(schema, sections.get(key, {}), document, (key,))
+        problems += wrong
+    if problems or params is None:
         raise as_error(problems)
-    if data.colours == "unknown" and params.estimates_advantage:
+    if found["data"].colours == "unknown" and params.estimates_advantage:
         raise _no_colours(document)
-    return Resolved(Config(model=_model_config(model, params), data=data, solver=solver, scale=scale), params)
+    return Resolved(Config(model=_model_config(model, params), **found), params)
 
 
 def with_overrides(resolved: R, overrides: Mapping[str, object]) -> R:
-    """The same with other model parameters, e.g. `{"beta": 600}`. Raises ConfigError.
-
-    Defaults that follow from other parameters follow the new ones.
-    """
+    """The same with other model parameters, which defaults follow, e.g. `{"beta": 600}`. Raises ConfigError."""
     values = resolved.params.model_dump(exclude_unset=True)
     document = Document()
     for key, value in overrides.items():
@@ -97,13 +98,7 @@ def _unknown_sections(document: Document, params: type[Params]) -> list[Problem]
     """Problems of the keys at the top that are no sections; a key that lives in one section is suggested."""
     sections = list(Config.model_fields)
     known = {name: name for name in sections}
-    schemas: dict[str, type[BaseModel]] = {
-        "model": params,
-        "data": DataConfig,
-        "solver": SolverConfig,
-        "scale": ScaleConfig,
-    }
-    for section, schema in schemas.items():
+    for section, schema in {"model": params, **SCHEMAS}.items():
         for key in (*schema.model_fields, *aliases(schema)):
             known.setdefault(key, f"{section}.{key}")
     known.setdefault("name", "model.name")

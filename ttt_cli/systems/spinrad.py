@@ -39,8 +39,7 @@ def fit(
 ) -> Fit:
     """Run `rounds` times through the games and back; a rating is the mean of those of the last two runs.
 
-    The number of rounds is a part of the method, so nothing is left to converge: the trace tells how far each round
-    moved the ratings.
+    Nothing is left to converge: the trace tells how far each round moved the ratings.
     """
     margin = resolve_logistic_margin(params, timeline)
     current = np.full(len(timeline.players), params.prior_mean)

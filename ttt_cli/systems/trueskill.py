@@ -12,7 +12,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
 from ttt_cli.inference.advantage import at_best_advantage
-from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
+from ttt_cli.inference.draws import margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
 from ttt_cli.inference.params import SkillParams
 from ttt_cli.inference.scores.filtering import central_slope, filter_fit, one_pass, pieces, rows_of
@@ -59,8 +59,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
     keys = {"prior_mean", *TRAITS.tunable} - {"draw_probability"}
     slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in keys}
-    share = params.draw_probability or draw_share(timeline)
-    return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(share, params.beta)}
+    return {**slopes, "draw_probability": slopes["draw_margin"] * margin_slope(params, timeline)}
 
 
 def _filter(

@@ -1,8 +1,7 @@
 """TrueSkill Through Time: skills smoothed over all periods (Dangauthier, Herbrich, Minka, Graepel, NIPS 2007).
 
-Departure from the paper: after each forward-backward sweep the means of all skills are set to those of the joint
-Gaussian that the messages stand for (`kernels/ep/joint_means.py`). The fixed point is the same; it is reached in a
-few sweeps where messages alone take hundreds.
+Departure: after each sweep the means of all skills are set to those of the joint Gaussian that the messages stand for
+(`kernels/ep/joint_means.py`), so that the same fixed point is reached in a few sweeps instead of hundreds.
 """
 
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Final, Unpack
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.inference import outcome
-from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
+from ttt_cli.inference.draws import margin_slope, resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit, normal_unit_growth
 from ttt_cli.inference.ep.inference import Inference
 from ttt_cli.inference.ep.through_time import ThroughTime, ThroughTimeParams
@@ -58,17 +57,13 @@ _refit = fit
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence at a converged fit in every numeric parameter, per point (or unit of it).
-
-    An `auto` draw margin follows beta. Only the explicit dependence counts at the fixed point (`kernels/ep/ttt.py`).
-    """
+    """The gradient of the log-evidence at a converged fit in every numeric parameter; an `auto` margin follows beta."""
     margin = fit.params["draw_margin"]
     of_priors, of_games = posterior(timeline, params, fit).gradient()
     by_noise, by_margin, by_advantage, by_handicap = of_games
     unit_by_beta, unit_by_margin = normal_unit_growth(params.beta, margin)
     by_margin += by_handicap * unit_by_margin
     by_beta = 4.0 * params.beta * by_noise + by_handicap * unit_by_beta
-    share = params.draw_probability or draw_share(timeline)
     return {
         "prior_mean": 0.0,
         **of_priors,
@@ -76,7 +71,7 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         "draw_margin": by_margin,
         "draw_margin_drift": drift_slope(_refit, timeline, params, fit),
         "white_advantage": by_advantage,
-        "draw_probability": by_margin * margin_slope(share, params.beta),
+        "draw_probability": by_margin * margin_slope(params, timeline),
     }
 
 

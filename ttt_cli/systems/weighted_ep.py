@@ -9,7 +9,7 @@ after each sweep, which leaves the fixed point as it is; nothing is learned from
 """
 
 from functools import partial
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +19,7 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
-from ttt_cli.inference.draws import draw_share, margin_slope, resolve_margin
+from ttt_cli.inference.draws import margin_slope, resolve_margin
 from ttt_cli.inference.ep.weighted import GamesSoFar, Probit
 from ttt_cli.inference.outcome import by_sides, log_score
 from ttt_cli.inference.params import (
@@ -77,16 +77,12 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     Raises ConfigError when the draw margin and the games exclude each other.
     """
     probit = _probit(timeline, params)
-    resolved = {**params.model_dump(), "draw_margin": probit.margin}
     games = GamesSoFar(timeline, probit, solver, given.get("on_sweep"), given.get("start"))
     (before_mean, before_sd), (mean, sd) = games.run()
-    before_mean += params.prior_mean
-    evidence = _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
     drift = _drift(timeline, params, sd, before_sd)
-    after = mean + params.prior_mean, sd
-    return _fitted(
-        resolved, probit, games, Filter(*after, before_mean, before_sd, drift, params.prior_sd), evidence
-    )
+    mean, before_mean = mean + params.prior_mean, before_mean + params.prior_mean
+    evidence = _log_score(timeline, params, probit, before_mean, before_sd)
+    return _fitted(params, games, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
 
 
 def fit_before(
@@ -97,28 +93,22 @@ def fit_before(
     Everything else is NaN, but the log-evidence is there if `first` is 0.
     """
     probit = _probit(timeline, params)
-    resolved = {**params.model_dump(), "draw_margin": probit.margin}
     games = GamesSoFar(timeline, probit, solver, start=start)
-    before_mean, before_sd = games.predict(first)
-    before_mean += params.prior_mean
-    evidence = np.nan if first else _log_score(timeline, resolved, probit.elo_unit, before_mean, before_sd)
-    unknown = np.full(timeline.n_nodes, np.nan)
-    return _fitted(
-        resolved, probit, games, Filter(unknown, unknown, before_mean, before_sd, unknown), evidence
-    )
+    mean, sd = games.predict(first)
+    mean, unknown = mean + params.prior_mean, np.full(timeline.n_nodes, np.nan)
+    evidence = np.nan if first else _log_score(timeline, params, probit, mean, sd)
+    return _fitted(params, games, Filter(unknown, unknown, mean, sd, unknown), evidence)
 
 
-def _fitted(
-    resolved: dict[str, Any], probit: Probit, games: GamesSoFar, chain: Filter, evidence: float
-) -> Fit:
+def _fitted(params: Params, games: GamesSoFar, chain: Filter, evidence: float) -> Fit:
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
-        params=resolved,
+        params={**params.model_dump(), "draw_margin": games.probit.margin},
         chains={"skill": chain},
         log_evidence=evidence,
         leave_one_out=evidence,
-        elo_unit=probit.elo_unit,
+        elo_unit=games.probit.elo_unit,
         status=games.status(),
         trace=tuple(games.trace),
         state=games.state,
@@ -132,14 +122,11 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         moved = params.model_copy(update={key: value})
         probit = _probit(timeline, moved)
         (mean, sd), _ = GamesSoFar(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
-        return _log_score(
-            timeline, {**moved.model_dump(), "draw_margin": probit.margin}, probit.elo_unit, mean, sd
-        )
+        return _log_score(timeline, moved, probit, mean, sd)
 
     slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in NUMERIC}
     slopes |= {key: central_slope(partial(evidence, key), fit.params[key], 1.0) for key in SHARES}
-    share = params.draw_probability or draw_share(timeline)
-    slopes["draw_probability"] = slopes["draw_margin"] * margin_slope(share, params.beta)
+    slopes["draw_probability"] = slopes["draw_margin"] * margin_slope(params, timeline)
     return {"prior_mean": 0.0, **slopes}
 
 
@@ -156,12 +143,13 @@ def _probit(timeline: Timeline, params: Params) -> Probit:
     )
 
 
-def _log_score(timeline: Timeline, params: dict[str, Any], elo_unit: float, mean: Array, sd: Array) -> float:
+def _log_score(timeline: Timeline, params: Params, probit: Probit, mean: Array, sd: Array) -> float:
     """The sum of the log probabilities of all games by what was believed before their periods."""
-    handicap = elo_unit * timeline.offset
+    handicap = probit.elo_unit * timeline.offset
     white = {"mean": mean[timeline.game_white] + handicap, "sd": sd[timeline.game_white]}
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
-    probabilities = by_sides(predict, params, white, black, timeline.sides)
+    rule = {**params.model_dump(), "draw_margin": probit.margin}
+    probabilities = by_sides(predict, rule, white, black, timeline.sides)
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 

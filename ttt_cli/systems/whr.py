@@ -19,7 +19,7 @@ from ttt_cli.inference.bradley_terry.laplace import laplace_integral, leave_one_
 from ttt_cli.inference.bradley_terry.newton import maximise
 from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
 from ttt_cli.inference.bradley_terry.whole_history import History
-from ttt_cli.inference.draws import draw_share, logistic_margin_slope, resolve_logistic_margin
+from ttt_cli.inference.draws import logistic_margin_slope, resolve_logistic_margin
 from ttt_cli.inference.elo_unit import logistic_unit
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities, margin_probabilities
 from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean
@@ -108,15 +108,11 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
         return {}
     history = _history(timeline, params, fit.params["draw_margin"])
     slopes = history.gradient(fit.state["rating"])
-    share = params.draw_probability or draw_share(timeline)
-    return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
+    return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(params, timeline)}
 
 
 def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Array]) -> Array:
-    """Probabilities (n, 3) of loss, draw and win for White, from the players' `mean`, points.
-
-    Of the most probable ratings alone, as in the paper.
-    """
+    """Probabilities (n, 3) of loss, draw and win for White, of the most probable ratings (`mean`) alone."""
     difference = white["mean"] - black["mean"] + params["white_advantage"]
     rule = margin_probabilities if params["draws"] == "margin" else logistic_probabilities
     return rule(difference, params["draw_margin"])

@@ -27,7 +27,7 @@ def solver_of(problem, threads=1):
     matrix, solver.residual[:] = problem.dense()
     solver.diagonal[:] = np.diag(matrix)
     solver.factor()
-    games = problem.first, problem.second, problem.weight, problem.links, problem.weight * problem.links[:, 0]
+    games = problem.games, problem.links, problem.weight * problem.links[:, 0]
     return solver, lambda begin, end, *step: problem.link_kernels.add_couplings(begin, end, *games, *step)
 
 

@@ -48,7 +48,7 @@ def test_couplings(kind, seed):
     before = az.copy()
     coupling = problem.weight * problem.links[:, 0]
     product = problem.link_kernels.add_couplings(
-        0, len(problem.first), problem.first, problem.second, problem.weight, problem.links, coupling, z, az
+        0, len(problem.first), problem.games, problem.links, coupling, z, az
     )
     exact = 1e-15 if kind is Skills else 1e-14
     assert az - before == pytest.approx((matrix - np.diag(np.diag(matrix))) @ z, abs=exact)

@@ -38,10 +38,9 @@ PAUSE: Final = 0.5  # seconds at least between two times that points are stored
 
 @dataclass(frozen=True)
 class EvidenceGrid:
-    """The evidence over a grid: a point for every combination of the axes' values.
+    """The evidence at every combination of the axes' values, `known` of which the run held before.
 
-    `known`: how many points the run held before. `open_ends`: by axis, whether the parameter may be lower than
-    the axis's first value and higher than its last.
+    `open_ends`: by axis, whether the parameter may be lower than the axis's first value and higher than its last.
     """
 
     axes: tuple[Axis, ...]
@@ -163,7 +162,7 @@ def _solver(resolved: Resolved) -> SolverConfig:
 
 
 def grid_points(resolved: Resolved, axes: Sequence[Axis]) -> list[Params]:
-    """The parameters at every point, the last axis running fastest, back and forth so that neighbours follow.
+    """The parameters at every point, the last axis fastest, back and forth so that neighbours follow.
 
     Raises ConfigError for values that the model does not take, and for more than MOST points.
     """

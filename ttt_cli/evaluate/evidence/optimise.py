@@ -45,10 +45,9 @@ class Point:
 class Optimum:
     """Where a search from `start` ended; both values are -inf when there is none where it began.
 
-    `side`: per coordinate -1 at its lower bound, 1 at its upper one, else 0. `covariance` is the inverse of the
-    negative curvature, shape (coordinates, coordinates), NaN for coordinates at bounds, for those that are `flat`, that
-    is without any curvature, and wherever the function is not concave. `distance`: from `point` to the maximum,
-    standard errors; None without curvature.
+    `side`: per coordinate -1 at its lower bound, 1 at its upper one, else 0. `covariance`: the inverse of the negative
+    curvature, NaN for coordinates at bounds or `flat`, without any, and where the function is not concave. `distance`:
+    from `point` to the maximum, standard errors; None without curvature.
     """
 
     start: Point
@@ -107,13 +106,10 @@ class _Maximiser:
         self._steps = 0
 
     def _evaluate(self, at: Array) -> Point:
-        point = self._function(at)
+        point = self._function(np.clip(at, self._low, self._high))
         if point.value > self.best.value:
             self.best = point
         return point
-
-    def _evaluate_within(self, at: Array) -> Point:
-        return self._evaluate(np.clip(at, self._low, self._high))
 
     def ascend(self) -> bool:
         """Go on until nothing is gained; whether that is a maximum."""
@@ -147,7 +143,7 @@ class _Maximiser:
                 raise _OutOfSteps
             self._steps += 1
             tried.append(at.copy())
-            point = self._evaluate(at.copy())
+            point = self._evaluate(at)
             return -point.value / unit, -point.gradient / unit
 
         result = minimize(
@@ -185,7 +181,7 @@ class _Maximiser:
             step = np.zeros(len(centre))
             step[i] = DIFFERENCE
             try:
-                ends = [self._evaluate_within(centre + sign * step) for sign in (-1.0, 1.0)]
+                ends = [self._evaluate(centre + sign * step) for sign in (-1.0, 1.0)]
             except Undefined:
                 return None
             rows.append((ends[0].gradient[free] - ends[1].gradient[free]) / (ends[1].at[i] - ends[0].at[i]))
@@ -199,7 +195,7 @@ class _Maximiser:
         way[free] = np.linalg.eigh(curvature)[1][:, 0]
         way *= math.copysign(LEAP, way @ begin.gradient)
         try:
-            while self._evaluate_within(self.best.at + way) is self.best:
+            while self._evaluate(self.best.at + way) is self.best:
                 way *= 2.0
         except Undefined:
             pass
@@ -215,7 +211,7 @@ class _Maximiser:
             at = before.at.copy()
             at[free] += inverse @ gradient
             try:
-                self._evaluate_within(at)
+                self._evaluate(at)
             except Undefined:
                 break
             if self.best is before:

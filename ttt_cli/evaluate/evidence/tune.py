@@ -134,10 +134,7 @@ class _Known:
 
 @dataclass
 class Search:
-    """Finds the maximum of the evidence; a worker for `run_chains`, to which it reports every point and fit.
-
-    One that goes on where another was lost takes the values found so far for known.
-    """
+    """Finds the maximum of the evidence; a worker that reports every point and fit, and has those that are `known`."""
 
     timeline: Timeline
     keys: Sequence[str]
@@ -177,8 +174,8 @@ class Search:
 class Objective:
     """The log-evidence over the coordinates of the tuned parameters, and what its values have cost so far.
 
-    `configured` are the parameters in the config, `begin` the coordinates of these or of the next point from which
-    the search can begin. `keep` takes every point, `bar` shows it.
+    `configured` are the parameters in the config, `begin` the coordinates from which the search can begin. `keep` takes
+    every point, `bar` shows it.
     """
 
     def __init__(
@@ -205,10 +202,7 @@ class Objective:
         return {**vars(self), "_timeline": None, "_near": None, "_keep": None, "_bar": None}
 
     def at(self, at: Array) -> Point:
-        """The evidence and its gradient at a point.
-
-        Raises Undefined where the fit does not converge.
-        """
+        """The evidence and its gradient at a point. Raises Undefined where the fit does not converge."""
         values = self.values(at)
         params = with_overrides(self.resolved, values).params
         fit = self._fit(params)

@@ -46,10 +46,7 @@ class Reliability:
 def reliability(
     run: Run, since: str | None = None, every: int = 1, *, progress: Progress = SILENT
 ) -> Reliability:
-    """Predict a run's games period by period and bin them by the probability of each outcome.
-
-    Arguments and errors as in `predict_run`.
-    """
+    """Predict a run's games (`predict_run`) and bin them by the probability of each outcome."""
     found = predict_run(run, since, every, progress=progress)
     return Reliability(
         found.first, every, float(found.weight.sum()), outcome_bins(found.model, found.outcome, found.weight)

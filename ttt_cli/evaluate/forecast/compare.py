@@ -148,8 +148,7 @@ def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOption
 def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
     """After how many periods to refit: as few as let all fits go through `MOST` games, but no more than a year's.
 
-    The periods from that at index `first` on are predicted, with so many sets of parameters. The games alone decide,
-    not the clock, so that results can be repeated.
+    With so many sets of parameters, periods from that at index `first` on; the games alone decide, so it repeats.
     """
     seen = timeline.game_start[first:-1]
     year = STEPS_PER_YEAR[timeline.period]

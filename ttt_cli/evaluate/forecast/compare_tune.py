@@ -49,10 +49,9 @@ class TunePlan:
 
 @dataclass(frozen=True)
 class TunedSystem:
-    """What tuning a system found.
+    """What tuning a system found: `start` and `values` by parameter, and whether the search ended by itself.
 
-    `start` and `values` by parameter; `before` and `after`: with `by` "score" the mean log probability per game
-    predicted, with "evidence" the log-evidence, nats. `reached`: whether the search ended by itself.
+    `before` and `after`: with `by` "score" the mean log probability per game predicted, else the log-evidence, nats.
     """
 
     by: Criterion

@@ -1,10 +1,8 @@
 """Games predicted from earlier ones only: predict, then learn.
 
-Before a period's games are looked at, a smoothing model is fitted to the games of earlier periods, and what it
-believes of the players then gives the probabilities. A filter is fitted once and asked what it believed before each
-node's games, or, where every period is a fit of its own, made for the periods that are asked for. Numbers of the
-config are taken as given; whatever the model would work out from all games (`draw_margin: auto`,
-`white_advantage: estimate`) is worked out from the earlier ones.
+A smoothing model is fitted to the games of earlier periods, a filter once, or for the periods asked for where each is a
+fit of its own; what either believed before a period gives its probabilities. Whatever is worked out from all games
+(`draw_margin: auto`, `white_advantage: estimate`) is worked out from the earlier ones.
 """
 
 import re
@@ -31,7 +29,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.systems import registry
 from ttt_cli.systems.registry import Model
 from ttt_cli.systems.resolve import resolve
-from ttt_cli.timeline import GAME_COLUMNS, Timeline, build_timeline
+from ttt_cli.timeline import Timeline, build_timeline
 
 ESTIMATED_FROM: Final = 100  # games: with fewer White's advantage counts as 0
 GROWTH: Final = 1.25  # of the games seen, after which White's advantage is re-estimated
@@ -83,8 +81,7 @@ def forecast(
 ) -> Forecast:
     """Predict the games from the period at index `first` on; the model learns the games seen every `every` periods.
 
-    A smoothing model is fitted to the games seen, starting from the fit before, and its players drift on until it is
-    refitted. A filter learns game by game anyway; only what is worked out from the games seen waits.
+    Players of a smoothing model drift on until it is refitted; a filter learns game by game anyway.
     """
     forecaster = Forecaster(timeline, model, params, solver)
     model_parts, naive_parts = [], []
@@ -119,18 +116,9 @@ def naive_probabilities(seen: Timeline) -> Array:
 
 
 def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
-    """The games before the period at index `step`, with all nodes before that at `stop`.
-
-    The nodes from `step` on have no games: what a fit believes there is what it predicts.
-    """
-    nodes = timeline.until(stop)
-    games = timeline.until(step)
-    return replace(
-        nodes,
-        game_start=np.minimum(nodes.game_start, games.n_games),
-        **{name: getattr(games, name) for name in GAME_COLUMNS},
-        joined=games.joined,
-    )
+    """The games before the period at index `step`, with all nodes before that at `stop`, which is to be predicted."""
+    nodes, end = timeline.until(stop), int(timeline.game_start[step])
+    return replace(nodes, game_start=np.minimum(nodes.game_start, end), **timeline.games(slice(end)))
 
 
 def find_step(timeline: Timeline, since: str) -> int:
@@ -150,11 +138,7 @@ def find_step(timeline: Timeline, since: str) -> int:
 
 @dataclass
 class Forecaster:
-    """A model on its way through a timeline, each fit starting from the last.
-
-    `near` may hold fits with other parameters by the step they were made for; a fit of that step starts from there,
-    and takes its place.
-    """
+    """A model on its way through a timeline, each fit starting from the last, or one in `near` of that step."""
 
     timeline: Timeline
     model: Model
@@ -262,10 +246,7 @@ class Forecaster:
 
 @dataclass(frozen=True)
 class _Past:
-    """Parameters known from the past: those to learn with, and what the prediction has otherwise in a Fit's.
-
-    `lasting`: whether the ones to learn with are the same in every period.
-    """
+    """Parameters known from the past: those to learn with, whether they last, and what the prediction has otherwise."""
 
     learning: Params
     rule: dict[str, Any]

@@ -35,8 +35,7 @@ def paired_difference(difference: Array, weight: Array, white: Ids, black: Ids) 
     """The mean of differences per game, shape (games,), between the players `white` and `black`; games > 0.
 
     The variance of the sum is that of all pairs of games with a common player: over players, the square of the sum
-    of the player's deviations, less over pairs of players the square of theirs, which was counted twice. It is not
-    taken below that of independent games, as with few players it may be (all games of one player say nothing of it).
+    of deviations, less over pairs of players that of theirs, counted twice; at least that of independent games.
     """
     total = float(weight.sum())
     mean = float(weight @ difference) / total
@@ -59,10 +58,9 @@ def _shared(deviation: Array, white: Ids, black: Ids) -> float:
 
 @dataclass(frozen=True)
 class SystemScores:
-    """A system's scores over some of the games.
+    """A system's scores over some of the games, `games` weighted: means of log-loss, nats, Brier score and accuracy.
 
-    `games` weighted; `log_loss` (minus the log probability of what happened, nats), `brier` and `accuracy` are means
-    over them; `difference` is the mean of that of the log-loss from the best system's, None for the best itself.
+    `difference` is the mean of that of the log-loss from the best system's, None for the best itself.
     """
 
     entry: Entry

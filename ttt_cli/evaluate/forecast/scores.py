@@ -22,8 +22,7 @@ class GameScores:
     """How good the probabilities of single games were, arrays of shape (games,).
 
     `loss`: minus the log probability of what happened, nats; `brier`: the squared distance between the probabilities
-    and what happened, from 0 to 2; `hit`: whether the most probable outcome happened (one of k equally probable ones
-    counts 1 / k).
+    and what happened; `hit`: whether the most probable outcome happened (one of k equally probable ones counts 1 / k).
     """
 
     loss: Array
@@ -33,11 +32,7 @@ class GameScores:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good probabilities of `games` (weighted) outcomes were.
-
-    `log_score`: sum of log probabilities of what happened, nats. Means over games: `brier` and `accuracy`, as in
-    GameScores.
-    """
+    """How good probabilities of `games` outcomes were, weighted: the sum of log probabilities, nats, and means."""
 
     games: float
     log_score: float
@@ -52,10 +47,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Prequential:
-    """The scores of a run's games from the period `first` on, and those of the naive model for the same games.
-
-    `every`: after how many periods the games seen were added to.
-    """
+    """The scores of a run's games from the period `first` on, learned `every` so many, beside the naive model's."""
 
     first: str
     every: int
@@ -67,10 +59,7 @@ class Prequential:
 def prequential(
     run: Run, since: str | None = None, every: int = 1, *, progress: Progress = SILENT
 ) -> Prequential:
-    """The prequential scores of a run's games under its config.
-
-    Arguments and errors as in `predict_run`.
-    """
+    """The prequential scores of a run's games under its config; arguments and errors as in `predict_run`."""
     found = predict_run(run, since, every, progress=progress)
     return Prequential(
         first=found.first,

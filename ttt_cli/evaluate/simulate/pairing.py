@@ -19,8 +19,7 @@ def pairs(
 ) -> tuple[Places, Places]:
     """Places of both opponents of n games among the active players, who are sorted by cluster; never the same.
 
-    White is drawn in proportion to activity; Black likewise, White left out, within White's cluster or from all, and
-    for the skill, if that plays a part.
+    Both are drawn in proportion to activity, Black within White's cluster or from all, and for the skill, if it counts.
     """
     everyone = len(cluster)
     bound = np.concatenate(([0.0], np.cumsum(activity)))
@@ -45,10 +44,7 @@ def pairs(
 
 
 def learn(plan: Plan, rating: Array, white: Ids, black: Ids, outcome: NDArray[np.int8]) -> None:
-    """Move the ratings of all players by one step of Newton's method towards what these games say.
-
-    Of a model of Bradley and Terry with a normal prior around the ratings; halved, as both opponents move.
-    """
+    """Move ratings by half a step of Newton's method, with a normal prior around them, towards what games say."""
     steep = _LOGISTIC / (math.sqrt(2.0) * plan.beta)
     expected = 1.0 / (1.0 + np.exp(-steep * (rating[white] - rating[black] + plan.white_advantage)))
     residual, information = steep * (outcome / 2.0 - expected), steep**2 * expected * (1.0 - expected)

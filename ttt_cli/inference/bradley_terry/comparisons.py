@@ -44,14 +44,7 @@ class Comparisons:
 
     def where(self, kept: Mask) -> "Comparisons":
         """The rows of a mask (rows,)."""
-        return Comparisons(
-            first=self.first[kept],
-            second=self.second[kept],
-            shift=self.shift[kept],
-            won=self.won[kept],
-            lost=self.lost[kept],
-            turn=self.turn[kept],
-        )
+        return Comparisons(*(column[kept] for column in vars(self).values()))
 
 
 def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> Comparisons:
@@ -71,10 +64,8 @@ def compare_games(timeline: Timeline, white_advantage: float, draws: Draws) -> C
     ends, kind = np.divmod(rows, kinds)
     turn = 1.0 - kind % 3
     share = np.array([0.0, 0.5 if draws == "halves" else 1.0, 1.0])
-    of_white, of_black = (
-        timeline.weight * share[timeline.outcome],
-        timeline.weight * share[2 - timeline.outcome],
-    )
+    of_white = timeline.weight * share[timeline.outcome]
+    of_black = timeline.weight * share[2 - timeline.outcome]
     return Comparisons(
         first=(ends // nodes).astype(np.int32),
         second=(ends % nodes).astype(np.int32),

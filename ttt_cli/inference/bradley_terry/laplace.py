@@ -81,11 +81,7 @@ def differences(comparisons: Comparisons, rating: Array) -> Array:
 def leave_one_out(
     timeline: Timeline, rating: Array, information: Factor, margin: float, white_advantage: float
 ) -> float:
-    """The sum of the log probabilities of all games, each given all others, approximately.
-
-    A game is taken out of the Gaussian of its difference, and predicted from what is left.
-    `margin` and `white_advantage` are in points.
-    """
+    """The sum of log probabilities of all games, each taken out of the Gaussian of its difference; given in points."""
     white, black = timeline.game_white, timeline.game_black
     shift = timeline.ahead(white_advantage)
     difference = rating[white] - rating[black] + shift / ELO_SCALE

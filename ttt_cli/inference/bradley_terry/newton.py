@@ -1,8 +1,4 @@
-"""The most probable ratings of all players and periods at once, by Newton's method on the whole sparse system.
-
-Each step is solved by conjugate gradients preconditioned with the players' chains
-(`kernels/bradley_terry/newton.py`), as exactly as it pays while the maximum is still far.
-"""
+"""The most probable ratings at all times by Newton's method, with conjugate gradients as exact as it pays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +11,7 @@ from ttt_cli.arrays import Array, Ids
 from ttt_cli.fitted import Status
 from ttt_cli.inference.bradley_terry.comparisons import Comparisons
 from ttt_cli.inference.outcome import ELO_SCALE
-from ttt_cli.inference.solver import OnSweep
+from ttt_cli.inference.solver import OnSweep, largest
 from ttt_cli.sparse.factor import Factor, require_affordable
 from ttt_cli.sparse.pattern import Pattern
 
@@ -106,10 +102,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Maximum:
-    """The ratings (nodes,) that maximise a posterior, natural units, its log density there, and how they were found.
-
-    The posterior keeps the slopes and curvatures of this point.
-    """
+    """The ratings (nodes,) that maximise a posterior, natural units, its log density there, and how they were found."""
 
     rating: Array
     value: float
@@ -133,13 +126,13 @@ def maximise(
     rough = tol > ROUGH
     converged, remaining = False, np.inf
     while not converged and len(trace) < max_sweeps:
-        step = step * min(1.0, FARTHEST / max(_largest(step), FARTHEST))
+        step = step * min(1.0, FARTHEST / max(largest(step), FARTHEST))
         rating, value, moved = _line_search(posterior, rating, value, step)
-        slope = _largest(posterior.gradient)
+        slope = largest(posterior.gradient)
         step = posterior.step(min(EXACTNESS, slope))
-        remaining = SAFETY * _largest(step) * ELO_SCALE
+        remaining = SAFETY * largest(step) * ELO_SCALE
         converged = remaining < STILL if rough else slope <= FLAT and remaining < tol
-        trace.append((_largest(moved) * ELO_SCALE, remaining))
+        trace.append((largest(moved) * ELO_SCALE, remaining))
         if on_sweep:
             on_sweep(len(trace), *trace[-1])
         if not np.isfinite(remaining):
@@ -163,7 +156,3 @@ def _line_search(
 def _along(slopes: Array, step: Array) -> float:
     """Their product, summed by this thread: the others of BLAS take longer to come than the sum takes."""
     return float(np.einsum("i,i->", slopes, step))
-
-
-def _largest(values: Array) -> float:
-    return float(np.max(np.abs(values), initial=0.0))

@@ -62,10 +62,7 @@ class PlayerYears:
         return self._sums(values)[self.group]
 
     def across_gaps(self, values: Array, timeline: Timeline) -> Array:
-        """`values` (nodes here,) where there are games inside the group, and on straight lines in time between them.
-
-        Before a player's first such node and after the last one they stay as they are.
-        """
+        """`values` (nodes here,), between a player's nodes with games inside the group on straight lines in time."""
         player = timeline.node_player[self.nodes]
         order = np.argsort(player, kind="stable")
         time = np.cumsum(timeline.gap_years[self.nodes][order])

@@ -18,10 +18,7 @@ Deviations = Annotated[
 
 
 def started_ratings(timeline: Timeline, start: Fit | None) -> Array:
-    """Ratings (nodes,), natural units, to begin with: those of a fit of the same timeline or of its beginning, else 0.
-
-    A node that the earlier fit did not know has the rating of the player's node before.
-    """
+    """Ratings (nodes,), natural units, of an earlier fit, and after its nodes the player's last; else 0."""
     rating = np.zeros(timeline.n_nodes)
     earlier = None if start is None else start.state.get("rating")
     if earlier is not None and len(earlier) <= len(rating):

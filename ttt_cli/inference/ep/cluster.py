@@ -1,8 +1,4 @@
-"""A fit over a Dask cluster: every worker holds one slice of time, as an actor.
-
-Actors, not tasks over data that workers keep: what a slice holds changes in place in every call and never travels, and
-a call takes no decision of the scheduler.
-"""
+"""A fit over a Dask cluster: every worker holds slices of time as actors, which change in place and never travel."""
 
 from __future__ import annotations
 
@@ -18,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ttt_cli.arrays import Places
 from ttt_cli.cluster.chains import work_on
 from ttt_cli.errors import SetupError
+from ttt_cli.inference.ep.apart.cutting import Pieces
 from ttt_cli.inference.ep.apart.held import HeldSlice
 from ttt_cli.inference.ep.apart.inference import SliceLost
-from ttt_cli.inference.ep.apart.pieces import Piece, Pieces
+from ttt_cli.inference.ep.apart.pieces import Piece
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.inference.play import Play
 from ttt_cli.processes import Engine
@@ -57,10 +54,7 @@ class Cluster:
 
     @contextmanager
     def hold(self, pieces: Pieces, play: Play, kept: Path | None) -> Iterator[Actors]:
-        """A slice on each worker; nothing of them is left there after the block.
-
-        Raises SetupError when the scheduler is lost.
-        """
+        """A slice on each worker; nothing stays there after the block. Raises SetupError without a scheduler."""
         try:
             with self._client.as_current(), closing(Actors(self._client, pieces, play, kept)) as actors:
                 yield actors  # that look for the client

@@ -155,9 +155,9 @@ class Inference(State):
         return unsolved
 
     def joint_solver(self) -> Callable[[Vector, float], Vector]:
-        """b, relative error -> A^-1 b for the precision A of the joint Gaussian of chains and sites as they are.
+        """b, relative error -> A^-1 b, in the energy norm, for the precision A of the joint Gaussian.
 
-        The error is that of the energy norm. Newcomers' mean is integrated out: no sweep may follow.
+        Newcomers' mean is integrated out: no sweep may follow.
         """
         if self.newcomers:
             self.newcomers.leave(self.chains)
@@ -196,10 +196,10 @@ class Inference(State):
         return total + (self.newcomers.log_evidence if self.newcomers else 0.0), predicted
 
     def gradient(self) -> tuple[dict[str, float], tuple[float, float, float, float]]:
-        """Of log Z at the fixed point: in the parameters of the priors, and in those of games (`kernels/ep/ttt.py`).
+        """Of log Z at the fixed point: in the parameters of priors and moving margins, and in those of games.
 
-        With those of priors come those of moving margins. Those of games are 2 beta^2, the draw margin (or the origin
-        of the players' own), White's advantage and the logarithm of an Elo point.
+        The latter are 2 beta^2, the draw margin (or the origin of the players' own), White's advantage, and the
+        logarithm of an Elo point.
         """
         by_margin, by_place = np.empty(len(self.merged)), np.zeros_like(self.rule.handicap)
         noise, advantage = self._kernels.gradient(

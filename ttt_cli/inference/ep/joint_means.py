@@ -67,11 +67,9 @@ def conjugate_gradients(
 
 
 class JointSolver:
-    """A x = b for the chains of `filters`. `diagonal` is to be filled before they are factored, `residual` with b
-    before each solution.
+    """A x = b for the chains of `filters`; `diagonal` is filled before they are factored, `residual` with b.
 
-    `widest`: the largest sd of a variable before a game is seen, points. `shared`: what A has beyond chains and games,
-    with the sums that it needs.
+    `widest`: the largest sd of a variable before a game is seen, points. `shared`: what A has beyond chains and games.
     """
 
     def __init__(
@@ -82,11 +80,8 @@ class JointSolver:
         self._kernels = joint
         self.filters, self._slices, self._shared = filters, slices, shared
         variables, periods = len(filters.chains.previous), slices.parts[-1].period_end
-        work, self._chain, self._variance = (
-            np.zeros((7, variables)),
-            np.empty(variables, np.int32),
-            np.empty(variables),
-        )
+        work, self._chain = np.zeros((7, variables)), np.empty(variables, np.int32)
+        self._variance = np.empty(variables)
         joint.before_games(filters.chains, self._chain, self._variance)
         self.widest = float(np.sqrt(self._variance.max(initial=0.0)))
         self.residual, self.correction, self._scale, self._gain, self._gain_away, self._p, self._ap = work
@@ -96,12 +91,10 @@ class JointSolver:
         self.diagonal = self._ap  # not needed once it is factored
 
     def solve(self, add_couplings: AddCouplings, tol: float, relative: float) -> float:
-        """Solve A correction = residual.
+        """Solve A correction = residual; stops, and returns a bound on the error, points, as `conjugate_gradients`.
 
         `add_couplings(begin, end, x, out)` adds (L - diag(L)) x of some games to out, and returns the product of x and
         what was added. `diagonal` and `residual` are used up.
-
-        Stops, and returns a bound on the error, points, as `conjugate_gradients`.
         """
         self.correction.fill(0.0)
         bound, beta, alpha = conjugate_gradients(
@@ -142,10 +135,7 @@ class JointSolver:
         return self._z.copy()
 
     def _precondition(self, add_couplings: AddCouplings, beta: float, alpha: float) -> tuple[float, float]:
-        """Go `alpha` along the next direction; then z = M^-1 r and A z of the residual r left, M with the levels.
-
-        Returns r^T z and z^T (A - M) z.
-        """
+        """Go `alpha` along the next direction; z = M^-1 r, A z of the residual r left; r^T z and z^T (A - M) z."""
         parts = self._slices.parts
         rz = self._by_chains(beta, alpha)
 

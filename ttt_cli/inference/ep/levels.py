@@ -23,10 +23,7 @@ STIFF: Final = 1e-10  # of the widest prior's variance: where steps are smaller,
 
 
 class Elsewhere(NamedTuple):
-    """Steps of skills between a slice and others, (steps,): nodes here, places of the years of those elsewhere.
-
-    With the variance of each step, points squared.
-    """
+    """Steps of skills to other slices, (steps,): nodes here, places of the years there, and variances."""
 
     node: Ids
     year: Ids
@@ -34,17 +31,14 @@ class Elsewhere(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """What is still to be done to z and A z, by year: to take off A z at first nodes, and to add to all nodes' z.
-
-    `level` is None where levels of years are not free.
-    """
+    """What is still to be done by year: to take off A z at first nodes, and to add to all z if levels are free."""
 
     shared: Array
     level: Array | None
 
 
 class YearLevels:
-    """What `Levels` need of a timeline or a slice of it: sums over the skills of each year, of the variables `nodes`.
+    """Sums over the skills of each year, the variables `nodes`, of a timeline or a slice of it.
 
     `place` (nodes,) are places of years, in order; `chains` those of the skills, whose `debuts` lack m. `elsewhere` are
     steps from slices before, and to those after.

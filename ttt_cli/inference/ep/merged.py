@@ -28,11 +28,9 @@ class MergedGames:
     |---|---|---|---|
     | games | | | as kernels take them; a weight w stands for w equal games |
     | balance | (games,) | games | the weight of those in which `first` had White less that of the others |
-    | handicap | (places, 2) | Elo points, 1 | of `first`, by the place in a code, and -1 on neutral ground: how often |
-    | | | | White's advantage is added |
+    | | | | where colours are unknown their weight, 0 if these do not count and on neutral ground |
+    | handicap | (places, 2) | Elo points, 1 | of `first`, by the place in a code, and -1 on neutral ground |
     | colours | | | whether games that differ in colours alone are kept apart |
-
-    Where colours are unknown, `balance` is the weight of the games if they count, else 0, as on neutral ground.
     """
 
     games: Games
@@ -55,19 +53,11 @@ class MergedGames:
 
 
 def merge_games(timeline: Timeline, *, colours: bool) -> MergedGames:
-    """Hold equal games once; without `colours`, or when nobody knows them, a game and its mirror image are equal too.
-
-    Inside a period neighbours are set apart (by a fixed stride): updates of one player's games wait for each other,
-    and a processor that need not wait is a third faster.
-    """
+    """Hold equal games once; without `colours`, or if nobody knows them, a game and its mirror image are equal too."""
     from ttt_cli.kernels.layout import Pairs, merge_pairs, sort_pairs
 
-    first, second, outcome, offset = (
-        timeline.game_white,
-        timeline.game_black,
-        timeline.outcome,
-        timeline.offset,
-    )
+    first, second = timeline.game_white, timeline.game_black
+    outcome, offset = timeline.outcome, timeline.offset
     sides = timeline.distinct_sides
     counted = np.abs(sides) if colours else np.maximum(sides, 0)
     balance = timeline.weight if counted.all() else counted * timeline.weight
@@ -101,9 +91,9 @@ def _own(column: NDArray[Number]) -> NDArray[Number]:
 
 
 def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray[np.integer]]:
-    """The handicaps there are, as `MergedGames` has them, and the place of each game's among them, shape (games,).
+    """The handicaps there are, as `MergedGames` has them, 0 first, and the place of each game's among them, (games,).
 
-    None is at place 0. Raises DataError when there are too many.
+    Raises DataError when there are too many.
     """
     if not (offset.any() or np.any(neutral)):
         return np.zeros((1, 2)), np.broadcast_to(np.uint8(0), len(offset))

@@ -1,14 +1,10 @@
-"""Slices of time: parts of a timeline that threads work on side by side.
-
-A node and its games are in one slice only, so that threads do not meet. There are as many slices as threads: a sweep
-goes through all at once, and what one slice says to the next arrives half a sweep later. The fixed point is the same.
-"""
+"""Slices of time: parts of a timeline, one for each thread; what one says to the next comes half a sweep later."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -25,10 +21,7 @@ MOST: Final = 8  # slices: with more, sweeps save less than they lose
 
 
 class Slices:
-    """Consecutive slices of about equally many games, `parts`.
-
-    `later` are the nodes whose player's node before is in another slice.
-    """
+    """Consecutive slices of about as many games, `parts`; `later`: nodes whose player's one before is elsewhere."""
 
     def __init__(
         self,
@@ -60,7 +53,7 @@ class Moves:
         from ttt_cli.kernels.ep import chains
 
         self._kernels, self._slices, self._marginal = chains, slices, marginal
-        self._ranges = variable_ranges(slices, len(marginal))
+        self._firsts = range(0, len(marginal), max(slices.parts[-1].node_end, 1))
         self._beliefs = marginal[:0]
         self._moves = np.zeros(marginal.shape, np.float32)
         self._last = self._decay = 0.0
@@ -68,44 +61,35 @@ class Moves:
     def begin(self) -> None:
         """Take note of what is believed before a sweep."""
         self._beliefs = np.empty_like(self._marginal)
-        self._slices.run(self._believe)
+        self._each(self._kernels.believe)
 
     def largest(self) -> float:
         """The largest move in this sweep so far, points."""
-        return max(self._slices.run(self._largest))
+        return max(self._each(self._kernels.largest_move), default=0.0)
 
     def end(self) -> tuple[float, float]:
         """The largest move of this sweep and what the slowest mean or sd has still to go, points.
 
-        The rate of each is the ratio of its moves in two sweeps. Small moves have any ratio, so the earlier is taken as
-        `SMALL` times the largest there was, or more; so have moves after those that happened to be near 0, so it is
-        taken as `DECAY` times the one before it, or more. The first sweep comes from nowhere.
+        The rate of each is the ratio of its moves in two sweeps. Small ones have any ratio, so the earlier counts as
+        `SMALL` times the largest there was, and `DECAY` times the one before it, at least.
         """
-        ends = self._slices.run(partial(self._end, SMALL * self._last))
+        ends = self._each(self._kernels.moves_to_come, self._moves, SMALL * self._last, self._decay)
         self._decay = 0.0 if self._last == 0.0 else DECAY
-        self._last = max(moved for moved, _ in ends)
+        self._last, ahead = (max(column) for column in zip(*ends, (0.0, 0.0), strict=True))
         self._beliefs = self._marginal[:0]
-        return self._last, max(ahead for _, ahead in ends)
+        return self._last, ahead
 
-    def _believe(self, number: int) -> None:
-        for begin, end in self._ranges[number]:
-            self._kernels.believe(begin, end, self._marginal, self._beliefs)
+    def _each(self, kernel: Callable[..., Any], *more: Any) -> list[Any]:
+        """What a kernel finds of the variables of every slice, once for every quantity that a node has."""
 
-    def _largest(self, number: int) -> float:
-        moves = (
-            self._kernels.largest_move(begin, end, self._marginal, self._beliefs)
-            for begin, end in self._ranges[number]
-        )
-        return max(moves, default=0.0)
+        def of_slice(number: int) -> list[Any]:
+            part = self._slices.parts[number]
+            return [
+                kernel(first + part.node, first + part.node_end, self._marginal, self._beliefs, *more)
+                for first in self._firsts
+            ]
 
-    def _end(self, least: float, number: int) -> tuple[float, float]:
-        ends = [
-            self._kernels.moves_to_come(
-                begin, end, self._marginal, self._beliefs, self._moves, least, self._decay
-            )
-            for begin, end in self._ranges[number]
-        ]
-        return max((moved for moved, _ in ends), default=0.0), max((ahead for _, ahead in ends), default=0.0)
+        return [found for of in self._slices.run(of_slice) for found in of]
 
 
 def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
@@ -115,20 +99,8 @@ def side_by_side(count: int, task: Callable[[int], Result]) -> list[Result]:
     return list(_pool(count).map(task, range(count)))
 
 
-def variable_ranges(slices: Slices, variables: int) -> list[list[tuple[int, int]]]:
-    """Where the variables of each slice are: those of its nodes, once for every quantity that a node has."""
-    nodes = max(slices.parts[-1].node_end, 1)
-    return [
-        [(first + part.node, first + part.node_end) for first in range(0, variables, nodes)]
-        for part in slices.parts
-    ]
-
-
 def crossing(previous: Ids, borders: Iterable[tuple[int, int, int]]) -> Ids:
-    """The variables from a border to before `end` whose one before is at `begin` or later but before the border.
-
-    `borders` are (begin, border, end), in order.
-    """
+    """Variables from a border to before `end` whose one before is from `begin` on, of (begin, border, end) in order."""
     found = [
         border + np.flatnonzero((previous[border:end] >= begin) & (previous[border:end] < border))
         for begin, border, end in borders

@@ -96,12 +96,8 @@ class State(Posterior):
         )
 
     def _add_couplings(self, begin: int, end: int, z: Array, az: Array) -> float:
-        _, first, second, _, weight = self._games
-        return float(
-            self._links.add_couplings(
-                begin, end, first, second, weight, self.sites.link, self._coupling, z, az
-            )
-        )
+        link = self.sites.link
+        return float(self._links.add_couplings(begin, end, self._games, link, self._coupling, z, az))
 
     def _move(self, correction: Array) -> None:
         """Have sites tell means that are so much larger."""

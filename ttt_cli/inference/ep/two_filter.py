@@ -1,8 +1,4 @@
-"""The chains of all players, gone through from both ends of time to a period in the middle and back.
-
-The early half hands on what it knows to the later, the late half to the earlier; where they meet each learns of the
-other. So two threads can work on what one would do forward and then backward, with the same result.
-"""
+"""The chains of all players, gone through from both ends of time to the middle and back, in a thread each."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,11 +12,7 @@ Result = TypeVar("Result")
 
 
 class TwoFilter:
-    """`chains` and the ways of each half through its variables.
-
-    `elimination[half]` are towards the middle, `substitution[half]` from there: one for each quantity that a node has.
-    `later` are the variables just after the middle that have one before it.
-    """
+    """`chains`, the ways of each half to the middle (`elimination`) and back, and variables just after it (`later`)."""
 
     def __init__(self, chains: Chains, slices: Slices) -> None:
         from ttt_cli.kernels.ep import chains as kernels

@@ -27,16 +27,10 @@ def tells_of(start: Fit | None, nodes: int) -> bool:
 
 
 def believed(start: Fit | None, chain: str, prior: Prior, first: Mask) -> Array:
-    """Beliefs about a quantity as messages, shape (nodes, 2): precision, and precision times mean from the origin.
-
-    `first` are the first nodes of players. Beliefs are a newcomer's where `start` has no such chain or its mean is no
-    number; so is an unknown sd.
-    """
+    """Beliefs about a quantity as messages (nodes, 2), the mean from the origin; a newcomer's if nothing is known."""
     _, variance = prior.steps()
-    mean, sd = (
-        np.full(len(first), prior.origin),
-        np.full(len(first), np.sqrt(variance[first].max(initial=0.0))),
-    )
+    mean = np.full(len(first), prior.origin)
+    sd = np.full(len(first), np.sqrt(variance[first].max(initial=0.0)))
     if start is not None and chain in start.chains:
         known = start.chains[chain]
         finite = np.isfinite(known.mean)

@@ -52,7 +52,7 @@ class GamesSoFar:
         on_sweep: OnSweep | None = None,
         start: Fit | None = None,
     ) -> None:
-        self._timeline, self._probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
+        self._timeline, self.probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
         self._merged = merge_games(timeline, colours=probit.advantage != 0.0)
         self._games = AllGames(
             self._merged.games.code,
@@ -80,10 +80,7 @@ class GamesSoFar:
         self.trace: list[tuple[float, float]] = []
 
     def run(self) -> tuple[Array, Array]:
-        """Beliefs (mean from the prior mean, sd) of all nodes before and after their periods' games; shape (2, nodes).
-
-        The games so far are refitted before every period and after it, from the sites of the fit before.
-        """
+        """Beliefs (mean from the prior mean, sd) of all nodes before and after their games; shape (2, nodes)."""
         before, after = np.empty((2, self._timeline.n_nodes)), np.empty((2, self._timeline.n_nodes))
         for step, year in enumerate(self._years.tolist()):
             nodes = self._nodes(step, step + 1)
@@ -94,10 +91,7 @@ class GamesSoFar:
         return before, after
 
     def predict(self, first: int) -> Array:
-        """The beliefs of all nodes from the period at index `first` on before their periods' games, else NaN.
-
-        What is fitted to the games of a period is known by these and their weights alone: nothing is fitted earlier.
-        """
+        """The beliefs of nodes from the period at index `first` on before their games, fitted then; else NaN."""
         before = np.full((2, self._timeline.n_nodes), np.nan)
         self._take_in(0, first)
         for step, year in enumerate(self._years[first:].tolist(), first):
@@ -108,7 +102,7 @@ class GamesSoFar:
     @property
     def state(self) -> dict[str, Array]:
         """What a further fit of the same games, or of more, may start from."""
-        return {sites_name(self._probit.advantage != 0.0): self._games.sites}
+        return {sites_name(self.probit.advantage != 0.0): self._games.sites}
 
     def _nodes(self, step: int, stop: int) -> slice:
         return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
@@ -138,7 +132,7 @@ class GamesSoFar:
 
     def _decay(self, year: float) -> Array:
         """By how much the log weights of the players' games have fallen, from the year 0 and the first game on."""
-        return self._probit.per_year * year + self._probit.per_game * self._played
+        return self.probit.per_year * year + self.probit.per_game * self._played
 
     def _infer(self, year: float) -> None:
         """Fit the games taken in, as they count in that year."""
@@ -156,13 +150,13 @@ class GamesSoFar:
         kept, roster = self._kept, roster[:players]
         counted = CountedGames(counted.active[:kept], counted.ends[:kept], counted.decay[:kept])
         level = self._level[roster]
-        inference = Inference(counted, self._games, self._rule, self._probit, level, self._solver.tol)
+        inference = Inference(counted, self._games, self._rule, self.probit, level, self._solver.tol)
         if kept:
             status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
             self.trace += trace
         self._level[roster] = inference.level
-        self._beliefs[0], self._beliefs[1] = self._level, self._probit.prior_sd
+        self._beliefs[0], self._beliefs[1] = self._level, self.probit.prior_sd
         self._beliefs[:, roster] = inference.beliefs()
 
     def _report(self) -> OnSweep | None:

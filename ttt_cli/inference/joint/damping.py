@@ -53,10 +53,7 @@ class Damping:
         return self._remaining()
 
     def _remaining(self) -> float:
-        """The larger of the last two moves, or more: the sum of those to come if pairs shrink on as they did.
-
-        Where slow moves hide behind faster ones this tells too little, and the extrapolated distance tells more.
-        """
+        """The larger of the last two moves, or the sum of those to come as pairs shrink, or what is extrapolated."""
         if len(self._changes) < 3:
             return math.inf
         pairs = [max(pair) for pair in pairwise(self._changes[-RECENT - 2 :])]
@@ -71,10 +68,7 @@ class Damping:
         return max(least, pairs[-1] * ahead, DOUBT * self._extrapolated())
 
     def _extrapolated(self) -> float:
-        """How far the last belief is from the sum of the recent ones, with weights of sum 1, that moves least, points.
-
-        Reduced rank extrapolation (Eddy 1979; Smith, Ford and Sidi 1987).
-        """
+        """How far the last belief is from the sum of recent ones that moves least, points (Eddy 1979)."""
         moves = np.array([move.ravel() for move in self._moves])
         products = moves @ moves.T
         if not (size := np.trace(products)):

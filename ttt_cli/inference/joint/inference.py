@@ -1,8 +1,6 @@
-"""Joint expectation propagation: one Gaussian over all variables, a site for each game, all updated at once.
+"""Joint expectation propagation: one Gaussian over all variables, all sites updated at once by their cavities.
 
-The sites of factorised propagation are the beginning. A round factorises the precision matrix of chains and sites,
-finds means, variances and the covariances of those who met, and gives every site what its cavity asks for (Opper and
-Winther 2005; Rasmussen and Williams 2006, section 3.6, whose updates go one by one).
+Opper and Winther 2005; Rasmussen and Williams 2006, section 3.6, whose updates go one by one.
 """
 
 import math

@@ -28,10 +28,9 @@ def level_notes(games: Games, timeline: Timeline, deviations: Deviations) -> tup
 
 
 def contrast(timeline: Timeline, inside: Mask, others: Mask) -> Array:
-    """Weights (nodes,) that make the mean skill of the players `inside` less that of `others`, (players,) each.
+    """Weights (nodes,) of the mean skill of the players `inside` less that of `others`, (players,) each.
 
-    Others count in the periods in which somebody inside plays, each period as often as there are such; in all periods
-    where there is none in which both play.
+    Others count in the periods in which somebody inside plays; in all periods where there is none in which both play.
     """
     period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
     own, other = inside[timeline.node_player], others[timeline.node_player]

@@ -40,10 +40,7 @@ SAMPLED: Final = 0.3  # of a variance, of which more is solved for, for as many 
 def sampled_histories(
     inference: Inference, samples: int = SAMPLES
 ) -> tuple[dict[str, Chain], NewcomerCurve | None, float]:
-    """The histories of a fit and newcomers' mean with sds of the joint Gaussian of its sites.
-
-    With the standard error of these, relative: the root mean square over all nodes that are sampled.
-    """
+    """The histories of a fit and newcomers' mean with sds of the joint Gaussian, and their rms relative error."""
     previous, chains = inference.chains.previous, inference.histories()
     nodes = slice(len(previous))
     solution = inference.joint_solver()
@@ -86,11 +83,7 @@ def _by_others(inference: Inference, x: Vector) -> Vector:
 
 
 def _waves(inference: Inference, solution: Solution) -> tuple[Array, Array]:
-    """What is solved for of all levels of newcomers: weights of their means and how all variables follow.
-
-    Sums of these means given all skills, (waves, years), independent and of variance 1, and their covariances with all
-    that `_by_others` tells, (waves, variables and years).
-    """
+    """Weights (waves, years) of independent sums of newcomers' means, of variance 1, and how all variables follow."""
     if not (newcomers := inference.newcomers):
         return np.empty((0, 0)), np.empty((0, len(inference.chains.previous)))
     weights = newcomers.waves(WAVES)

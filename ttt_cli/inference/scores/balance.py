@@ -12,11 +12,7 @@ Members = Ids
 
 @dataclass(frozen=True)
 class Pairs:
-    """Who is compared with whom among members: `first` and `second`, shape (pairs,), and with which `weight` (> 0).
-
-    `group` numbers the group of each member, shape (members,): members are in one if comparisons lead from one to the
-    other.
-    """
+    """Members `first` and `second` (pairs,) compared with a `weight` > 0; `group` (members,): those that pairs join."""
 
     first: Members
     second: Members
@@ -52,11 +48,9 @@ def level(values: Array, weights: Array, group: Members) -> Array:
 
 
 def balance(pairs: Pairs, score: Array, accuracy: float, max_steps: int) -> tuple[Array, bool]:
-    """Ratings r with, for each member i, the sum over its pairs of weight (r_i - r_j) equal to push_i.
+    """Ratings r with, for each member i, the sum over its pairs of weight (r_i - r_j) equal to its score, groups at 0.
 
-    The weighted least squares solution for differences, when `score` is the sum of weight times difference; it sums to
-    0 in each group. Groups are centred on 0. Returns whether the moves that members would still make, each alone, are
-    by `accuracy` smaller (as a norm) than at the beginning.
+    Returns whether moves that members would still make, each alone, are by `accuracy` smaller (as a norm) than before.
     """
     from ttt_cli.kernels.scores.elo_historical import advance, settle_alone
 

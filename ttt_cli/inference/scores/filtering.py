@@ -1,12 +1,9 @@
-"""What the filters share: a fit in one pass, games piece by piece, and the gradient of their evidence by differences.
-
-A pass costs so little that formulas for it are not worth while.
-"""
+"""What the filters share: a fit in one cheap pass, games piece by piece, and gradients by differences."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial, wraps
 from itertools import pairwise
-from typing import Any, Final, Protocol, TypeVar, Unpack
+from typing import Any, Final, TypeVar, Unpack
 
 import numpy as np
 
@@ -14,7 +11,7 @@ from ttt_cli.arrays import Array, Mask
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status
 from ttt_cli.histories import Filter
-from ttt_cli.inference.draws import draw_share, logistic_margin_slope
+from ttt_cli.inference.draws import logistic_margin_slope
 from ttt_cli.inference.params import ExpectedParams, Params
 from ttt_cli.inference.solver import Given
 from ttt_cli.kernels.scores.structures import Games, Piece
@@ -25,15 +22,8 @@ _Params = TypeVar("_Params", bound=ExpectedParams)
 ONCE: Final = Status(converged=True, sweeps=1, remaining_error=0.0)
 
 
-class OnePass(Protocol):
+def one_pass(filtered: Callable[[Timeline, Any], Fit]) -> Callable[..., Fit]:
     """`fit` of a system that goes through the games once: nothing is left to converge, no start is of use."""
-
-    def __call__(self, timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-        """Fit a timeline."""
-
-
-def one_pass(filtered: Callable[[Timeline, Any], Fit]) -> OnePass:
-    """Such a `fit`, from what one does with a timeline and the parameters."""
 
     @wraps(filtered)
     def fit(timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:  # noqa: ARG001
@@ -114,10 +104,7 @@ def _cuts(weight: Array, joined: Mask, steps: int) -> list[int]:
 def gradient_by_differences(
     filtered: Callable[[Timeline, _Params], Fit], *keys: str
 ) -> Callable[[Timeline, _Params, Fit], dict[str, float]]:
-    """`gradient` of a system, from what fits a timeline: in the parameters `keys` and in those of its outcomes.
-
-    Numbers that were worked out from the games stay as the fit has them.
-    """
+    """`gradient` of a system that fits a timeline so: in the parameters `keys` and in those of its outcomes."""
 
     def gradient(timeline: Timeline, params: _Params, fit: Fit) -> dict[str, float]:
         known = params.model_copy(update={"draw_margin": fit.params["draw_margin"]})
@@ -127,8 +114,8 @@ def gradient_by_differences(
 
         names = (*keys, "draw_margin", "white_advantage")
         slopes = {key: central_slope(partial(evidence, key), float(fit.params[key]), 1.0) for key in names}
-        share = params.draw_probability or draw_share(timeline)
-        return {**slopes, "draw_probability": slopes["draw_margin"] * logistic_margin_slope(share)}
+        slope = logistic_margin_slope(params, timeline)
+        return {**slopes, "draw_probability": slopes["draw_margin"] * slope}
 
     return gradient
 

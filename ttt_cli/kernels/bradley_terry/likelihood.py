@@ -39,8 +39,7 @@ def compare(first, second, shift, won, lost, margin, rating, gradient, coupling,
     """
     value = 0.0
     for g in range(len(first)):
-        i = first[g]
-        j = second[g]
+        i, j = first[g], second[g]
         difference = rating[i] - rating[j] + shift[g]
         # Chances of what did not happen.
         up, down = logistic(margin - difference), logistic(margin + difference)
@@ -56,10 +55,9 @@ def compare(first, second, shift, won, lost, margin, rating, gradient, coupling,
 
 @kernel("void(int32[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
 def own_variances(previous, link_variance, diagonal, variance, covariance):
-    """Fill the variances of each player's ratings, and their covariances with the node before, all others known.
+    """Fill variances of each player's ratings and covariances with the node before, all others known (Coulom 2008).
 
-    Coulom 2008, appendix B.2: the inverse of the player's own tridiagonal part of the information, here from
-    what the years before and after tell. `diagonal` is the information but for the links between the player's nodes.
+    `diagonal` is the information but for the links between the player's nodes.
     """
     n = len(previous)
     filtered = np.empty(n)  # precision by the nodes up to this one

@@ -68,10 +68,7 @@ def _multiply(previous, link_precision, diagonal, first, second, coupling, p, ap
 def solve(
     previous, following, link_precision, diagonal, first, second, coupling, relative, most, residual, out
 ):
-    """Fill `out` with A^-1 residual, whose error is `relative` to it in the norm of A; returns the steps it took.
-
-    After `most` steps it ends anyway. `residual` is used up.
-    """
+    """Fill `out` with A^-1 residual to a `relative` error in the norm of A; returns the steps. Uses up `residual`."""
     n = len(previous)
     filtered, z, p, ap = np.empty(n), np.empty(n), np.zeros(n), np.empty(n)
     recent = np.zeros(DELAY)

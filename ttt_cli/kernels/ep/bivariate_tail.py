@@ -28,10 +28,7 @@ _ORDER = 24
 
 
 def _legendre_rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gauss-Legendre nodes on (0, 1) and weights, to the last bit.
-
-    Those of numpy lose three digits at the ends, and there our integrands have their mass.
-    """
+    """Gauss-Legendre nodes on (0, 1) and weights, to the last bit: numpy's lose three digits at the ends."""
     nodes = np.empty(_ORDER)
     weights = np.empty(_ORDER)
     with localcontext(prec=40):
@@ -84,10 +81,7 @@ def _reach(rate: float, curvature: float) -> float:
 
 @inner
 def _by_series(x: float, tilt: float, slope: float) -> float:
-    """`beyond` for a small slope: exp(-spread^2 w^2 / 2) / (1 + w^2) as a power series in w^2.
-
-    x = half / slope, tilt = spread slope.
-    """
+    """`beyond` for a small slope, by powers of w^2; x = half / slope, tilt = spread slope."""
     square = slope * slope
     moment = 1.0 - x * mills(x)  # of w^(2n) exp(-half^2 / 2 w^2), over slope^(2n + 1) exp(-x^2 / 2)
     exponential = 1.0

@@ -78,11 +78,7 @@ def exchange(later: Index, chains: Chains, messages: Messages) -> None:
 
 @kernel
 def eliminate(way: Way, chains: Chains, message: Rows, marginal: Rows) -> None:
-    """Collect sites towards the other end of a range of variables; messages go into `message`.
-
-    On entry `marginal` holds the sites alone, then what comes from the sources too. Nothing comes from sources beyond
-    the range.
-    """
+    """Collect sites, in `marginal`, towards the other end of a range of variables; messages go into `message`."""
     begin, end, back, source, _ = way
     _, _, _, mean, variance = chains
     for count in range(end - begin):
@@ -193,10 +189,7 @@ def chain_gradient(messages: Messages, by_mean: Vector, by_variance: Vector) -> 
 def smoothed(
     begin: int, chains: Chains, messages: Messages, mean: Vector, sd: Vector, covariance: Vector
 ) -> None:
-    """Fill mean, sd and the covariance with the one before (0 at the first) of the variables from `begin` on.
-
-    The covariance is the Rauch-Tung-Striebel gain times the variance.
-    """
+    """Fill mean, sd and the covariance with the one before (0 at the first) of the variables from `begin` on."""
     _, backward, marginal = messages
     for k in span(0, len(mean)):
         i = at(begin) + k
@@ -234,9 +227,8 @@ def moves_to_come(
 ) -> tuple[float, float]:
     """The largest move of a mean or sd from `beliefs`, and what the slowest of them has still to go.
 
-    That is d r / (1 - r) for a move d and its ratio r to the one before, infinite where r is 1 or more. `moves`
-    (variables, 2) are those before, and become those of now: taken as `least` or more, and as `decay` times those of
-    before or more.
+    That is d r / (1 - r) for a move d and its ratio r to the one before. `moves` (variables, 2) are those before, and
+    become those of now: taken as `least` or more, and as `decay` times those of before or more.
     """
     largest = 0.0
     ahead = 0.0

@@ -96,10 +96,7 @@ def join_factors(later: Index, chains: Chains, filtered: Vector, scale: Vector, 
 def eliminate(
     way: Way, gain: Vector, beta: float, alpha: float, z: Strided, az: Strided, descent: Descent
 ) -> None:
-    """Go on by `alpha` along the next direction, z + `beta` p, and eliminate the residual left into `z`.
-
-    `az` is A z on entry, the residual afterwards.
-    """
+    """Go `alpha` along the next direction, z + `beta` p; eliminate the residual left, which `az` becomes, into `z`."""
     begin, end, back, source, _ = way
     p, ap, correction, residual = descent
     for count in range(end - begin):

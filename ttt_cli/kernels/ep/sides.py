@@ -10,7 +10,8 @@ import math
 from ttt_cli.kernels.codes import UNKNOWN, first_share, log_average
 from ttt_cli.kernels.compile import flat, inner
 from ttt_cli.kernels.ep.bivariate import quadrant_log_probability, quadrant_moments
-from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
+from ttt_cli.kernels.normal import log_cdf
+from ttt_cli.kernels.truncated import win_moments
 
 
 @inner
@@ -47,9 +48,9 @@ def sides(outcome, x1, x2, c11, c12, c22, det):
 def sides_log_probability(outcome, x1, x2, c11, c12, c22, det):
     """log P of an outcome."""
     if outcome == 2:
-        return win_log_normaliser(-x2 / math.sqrt(c22))
+        return log_cdf(-x2 / math.sqrt(c22))
     if outcome == 0:
-        return win_log_normaliser(-x1 / math.sqrt(c11))
+        return log_cdf(-x1 / math.sqrt(c11))
     scale_1 = 1.0 / math.sqrt(c11)
     scale_2 = 1.0 / math.sqrt(c22)
     both = scale_1 * scale_2

@@ -1,7 +1,4 @@
-"""How strong the players of games are, against those of their years (`inference/year_margins.py`).
-
-Games of a year begin at its `start` (years + 1,), `skill` (nodes,), points.
-"""
+"""How strong the players of games are against those of their years; of these `start` (years + 1,) has the games."""
 
 from ttt_cli.kernels.arrays import Places, Vector
 from ttt_cli.kernels.compile import at, inner, kernel, span

@@ -39,10 +39,7 @@ class Chains(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How a range of variables is gone through: from `begin` to before `end`, up or `back`.
-
-    Each comes after its `source` and before the one `away`, its neighbours (variables,); -1 at the ends of chains.
-    """
+    """How variables from `begin` to before `end` are gone through, up or `back`: from `source`, to the one `away`."""
 
     begin: int
     end: int
@@ -52,13 +49,7 @@ class Way(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Where conjugate gradients for A x = b stand; all of shape (variables,).
-
-    | name | |
-    |---|---|
-    | p, ap | the direction of the last step, and A p |
-    | correction, residual | x as found so far, and b - A x |
-    """
+    """Where conjugate gradients for A x = b stand, (variables,): last direction p and A p, x so far, and b - A x."""
 
     p: Vector
     ap: Vector
@@ -85,10 +76,7 @@ class Games(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """One game between the nodes, or players, `i` and `j`: numbers alone, so that handing it over costs nothing.
-
-    `outcome` of `i` (`kernels/codes.py`); `handicap` and draw `margin`, points.
-    """
+    """One game between the nodes, or players, `i` and `j`: numbers alone, so that handing it over costs nothing."""
 
     i: int
     j: int

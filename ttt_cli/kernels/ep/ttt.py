@@ -1,7 +1,4 @@
-"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, the evidence and its gradient.
-
-Arrays as in `structures`, messages along the chains as in `chains`.
-"""
+"""TrueSkill Through Time: sweeps of expectation propagation over the timeline, the evidence and its gradient."""
 
 import math
 
@@ -90,10 +87,9 @@ def _play(g, i, j, code, times, rule, share, marginal, message, link):
 
 @inner
 def _settle(g, i, j, code, times, rule, repeats, change, marginal, message, link):
-    """Update the site of equal games while it is slow to agree with itself; returns the last change.
+    """Update the site of equal games while it is slow to agree with itself, after a `change`; returns the last change.
 
-    `change` is that of the update before. A site that goes back as far as it came would do so for ever: it goes half
-    as far, until it agrees.
+    A site that goes back as far as it came would do so for ever: it goes half as far.
     """
     share, away = 1.0, 0.0
     for _ in range(repeats):
@@ -110,11 +106,7 @@ def _settle(g, i, j, code, times, rule, repeats, change, marginal, message, link
 
 @flat
 def _play_period(begin, end, games, rule, repeats, marginal, message, link):
-    """Update the sites of the games of one period in order; returns how many had to be skipped.
-
-    Many equal games that share a site can be slow to agree with themselves: they are repeated while that is so,
-    up to `repeats` times.
-    """
+    """Update the sites of a period's games in order, slow ones up to `repeats` times more; how many were skipped."""
     skipped = 0
     _, first, second, code, weight = games
     for g in span(begin, end):
@@ -138,10 +130,7 @@ def sweep(
     messages: Messages,
     sites: Sites,
 ) -> int:
-    """One pass through the periods of a part, or `back`; returns the number of skipped sites.
-
-    Messages from outside these periods are left as they are.
-    """
+    """One pass through a part, or `back`, messages from outside as they are; returns the number of skipped sites."""
     skipped = 0
     node_start, previous, following, mean, variance = chains
     forward, backward, marginal = messages
@@ -172,8 +161,7 @@ def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
         marginal[i, 1] = 0.0
     for g in span(part.game, part.game_end):
         times = games.weight[g]
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         marginal[i, 0] += times * message[g, 0]
         marginal[i, 1] += times * message[g, 1]
         marginal[j, 0] += times * message[g, 2]
@@ -183,8 +171,7 @@ def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
 @flat
 def _cavity(g, games, marginal, message):
     """(difference of means, sum of variances or -1 if improper, log integrals of the sites) of a game's cavities."""
-    i = at(games.first[g])
-    j = at(games.second[g])
+    i, j = at(games.first[g]), at(games.second[g])
     precision_i = marginal[i, 0] - message[g, 0]
     precision_j = marginal[j, 0] - message[g, 2]
     if not (precision_i > 0.0 and precision_j > 0.0):
@@ -227,15 +214,13 @@ def cavities(begin: int, end: int, games: Games, marginal: Rows, sites: Sites, f
 def gradient(
     games: Games, balance: Vector, rule: Rule, cavity: Rows, by_margin: Vector, by_place: Vector
 ) -> tuple[float, float]:
-    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage.
+    """The games' gradient of the log-evidence in 2 beta^2 and White's advantage, at a fixed point of the sites.
 
-    Fills `by_margin` (games,) with that of each game in its draw margin, and adds to `by_place` (places,) that in the
-    handicaps.
+    Fills `by_margin` (games,) with that of each game in its draw margin; adds that in handicaps to `by_place`.
 
-    At a fixed point log Z does not change to first order when sites do, so only what depends on a parameter
-    explicitly counts: each factor's own slope given the messages it receives. A variance inside a Gaussian integral
-    I(mean, variance) obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean and k =
-    -d^2 log I / d mean^2. Of a game with unknown colours both colourings count, each by its posterior weight.
+    There only each factor's own slope counts, given the messages it receives. A Gaussian integral I(mean, variance)
+    obeys the heat equation, d log I / d variance = (g^2 - k) / 2 with g = d log I / d mean, k = -d^2 log I / d mean^2.
+    Of a game with unknown colours both colourings count, each by its posterior weight.
     `balance` (games,) is the weight of games with White first less that of the others; the weight itself where
     colours are unknown, 0 on neutral ground. `cavity` (games, 2): mean and variance of s_i - s_j without the game,
     which is left out where the latter is below 0.

@@ -24,11 +24,9 @@ from ttt_cli.kernels.ep.sides import (
     together,
 )
 from ttt_cli.kernels.ep.structures import Chains, Games, Meeting, Messages, Part, Rule, Sites
-from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
-
-SETTLED = 1e-13  # relative change of a site below which it is left alone
-SLOW = 0.5  # rate above which a site is updated again at once
-STUCK = 0.97  # of a step that is gone back: such sites go half as far
+from ttt_cli.kernels.ep.ttt import SETTLED, SLOW, STUCK
+from ttt_cli.kernels.normal import log_cdf
+from ttt_cli.kernels.truncated import win_moments
 
 
 @inner
@@ -54,10 +52,7 @@ def _keep_positive(i, e, origin, marginal, positivity):
 
 @inner
 def _replace(g, column, variable, score, information, mean, variance, times, share, marginal, message):
-    """Move the site of one variable, whose cavity is N(mean, variance), this share of the way.
-
-    Returns how far its precision has to go, over the one it goes to.
-    """
+    """Move the site of a variable, of cavity N(mean, variance), this share of the way; how far it is, relatively."""
     left = 1.0 / (1.0 - variance * information)
     precision = information * left
     away = precision - message[g, column]
@@ -153,10 +148,7 @@ def sweep(
     messages: Messages,
     sites: Sites,
 ) -> int:
-    """One pass through the periods of a part, or `back`; returns the number of skipped sites.
-
-    Messages from outside these periods are left as they are.
-    """
+    """One pass through a part, or `back`, messages from outside as they are; returns the number of skipped sites."""
     skipped = 0
     node_start, previous, following, mean, variance = chains
     forward, backward, marginal = messages
@@ -187,10 +179,7 @@ def sweep(
 def settle_margins(
     part: Part, back: bool, chains: Chains, origin: float, messages: Messages, positivity: Rows
 ) -> None:
-    """One pass through the margins of a part, or `back`, while the sites of games stay.
-
-    The factors that keep the margins of a player positive are slow to agree where a sweep updates each but twice.
-    """
+    """One pass, or `back`, through the margins of a part alone, which are slow to agree on what keeps them positive."""
     _, previous, following, mean, variance = chains
     forward, backward, marginal = messages
     n = at(len(positivity))
@@ -217,8 +206,7 @@ def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
         marginal[n + i, 1] = positivity[i, 1]
     for g in span(part.game, part.game_end):
         times = games.weight[g]
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         for c in range(2):
             marginal[i, c] += times * message[g, c]
             marginal[j, c] += times * message[g, 2 + c]
@@ -228,10 +216,7 @@ def gather(part: Part, games: Games, marginal: Rows, sites: Sites) -> None:
 
 @inner
 def _cavities(g, i, j, n, marginal, message, cavity):
-    """Fill `cavity` (4, 2) with means and variances of a game's variables without it.
-
-    Returns whether they are proper, and the log integrals of its sites.
-    """
+    """Fill `cavity` (4, 2) with means and variances without a game; whether proper, and its sites' log integrals."""
     absorbed = 0.0
     for side in range(4):
         variable = (i if side % 2 == 0 else j) + (n if side > 1 else at(0))
@@ -247,10 +232,7 @@ def _cavities(g, i, j, n, marginal, message, cavity):
 
 @kernel
 def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites) -> tuple[float, float]:
-    """A part's share of log Z, of its sites, positivity included; and the log probabilities of its games.
-
-    Each game is predicted without its own site.
-    """
+    """A part's share of log Z, of its sites; and the log probabilities of its games, each without its own site."""
     message, _, positivity = sites
     _, first, second, code, weight = games
     noise, margin, _, advantage, handicap = rule
@@ -274,7 +256,7 @@ def evidence(part: Part, games: Games, rule: Rule, marginal: Rows, sites: Sites)
         weighted = marginal[n + i, 1] - positivity[i, 1]
         if not precision > 0.0:
             continue
-        total += win_log_normaliser((weighted / precision + rule.origin) * math.sqrt(precision))
+        total += log_cdf((weighted / precision + rule.origin) * math.sqrt(precision))
         total -= log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
     return total, predicted
 

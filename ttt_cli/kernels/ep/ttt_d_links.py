@@ -4,7 +4,7 @@ A game is a Gaussian on x1 = s_i - s_j + e_i and x2 = e_j - s_i + s_j, without t
 positive stand beside the games as they are. Arrays as in `structures`.
 """
 
-from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
+from ttt_cli.kernels.arrays import Rows, Strided, Vector
 from ttt_cli.kernels.compile import at, inner, kernel, span
 from ttt_cli.kernels.ep.structures import Games, Messages, Part, Sites
 
@@ -29,10 +29,7 @@ def residual(
     diagonal: Vector,
     out: Vector,
 ) -> None:
-    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at the present marginal means s.
-
-    All of one part; `coupling` is not needed here.
-    """
+    """Fill `out` with b - A s, `means` with s and `diagonal` with diag(A - T), at a part's marginal means s."""
     forward, backward, marginal = messages
     _, link, positivity = sites
     n = at(len(positivity))
@@ -45,8 +42,7 @@ def residual(
         out[n + i] += positivity[i, 1] - positivity[i, 0] * means[n + i]
         diagonal[n + i] = positivity[i, 0]
     for g in span(part.game, part.game_end):
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         times = games.weight[g]
         weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
         score_1 = times * (link[g, 3] - weighted_1)
@@ -64,23 +60,14 @@ def residual(
 
 @kernel
 def add_couplings(
-    begin: int,
-    end: int,
-    first: Index,
-    second: Index,
-    weight: Vector,
-    link: Rows,
-    coupling: Vector,
-    z: Strided,
-    az: Strided,
+    begin: int, end: int, games: Games, link: Rows, coupling: Vector, z: Strided, az: Strided
 ) -> float:
     """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
     n = at(len(z) // 2)
     product = 0.0
     for g in span(begin, end):
-        i = at(first[g])
-        j = at(second[g])
-        times = weight[g]
+        i, j = at(games.first[g]), at(games.second[g])
+        times = games.weight[g]
         weighted_1, weighted_2 = _weighted(g, i, j, n, link, z)
         difference = weighted_1 - weighted_2
         between = link[g, 0] - 2.0 * link[g, 1] + link[g, 2]
@@ -102,8 +89,7 @@ def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> N
     message, link, _ = sites
     n = at(len(means) // 2)
     for g in span(begin, end):
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         weighted_1, weighted_2 = _weighted(g, i, j, n, link, means)
         score_1 = link[g, 3] - weighted_1
         score_2 = link[g, 4] - weighted_2

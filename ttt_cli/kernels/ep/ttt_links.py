@@ -4,7 +4,7 @@ A game between nodes i and j is a link: s_i - s_j = y with precision q; its scor
 of two nodes is w q for games of weight w. Arrays as in `structures`.
 """
 
-from ttt_cli.kernels.arrays import Index, Rows, Strided, Vector
+from ttt_cli.kernels.arrays import Rows, Strided, Vector
 from ttt_cli.kernels.compile import at, kernel, span
 from ttt_cli.kernels.ep.structures import Games, Messages, Part, Sites
 
@@ -20,9 +20,9 @@ def residual(
     diagonal: Vector,
     out: Vector,
 ) -> None:
-    """Fill `out` with b - A s at the present marginal means s, `means` with s, `diagonal` with diag(L), and `coupling`.
+    """Fill `out` with b - A s at a part's marginal means s, `means` with s, `diagonal` with diag(L), and `coupling`.
 
-    All of one part. The means come from smoothing the sites (S, h), so T s = h - S s and T itself is not needed.
+    The means come from smoothing the sites (S, h), so T s = h - S s and T itself is not needed.
     """
     forward, backward, marginal = messages
     link = sites.link
@@ -32,8 +32,7 @@ def residual(
         out[i] = precision * means[i] - (marginal[i, 1] - forward[i, 1] - backward[i, 1])
         diagonal[i] = 0.0
     for g in span(part.game, part.game_end):
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         coupling[g] = games.weight[g] * link[g, 0]
         diagonal[i] += coupling[g]
         diagonal[j] += coupling[g]
@@ -44,21 +43,12 @@ def residual(
 
 @kernel
 def add_couplings(
-    begin: int,
-    end: int,
-    first: Index,
-    second: Index,
-    weight: Vector,
-    link: Rows,
-    coupling: Vector,
-    z: Strided,
-    az: Strided,
+    begin: int, end: int, games: Games, link: Rows, coupling: Vector, z: Strided, az: Strided
 ) -> float:
     """Add (L - diag(L)) z of some games to `az`; returns the product of z and what was added."""
     product = 0.0
     for g in span(begin, end):
-        i = at(first[g])
-        j = at(second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         added = coupling[g] * z[j]
         az[i] -= added
         az[j] -= coupling[g] * z[i]
@@ -68,15 +58,10 @@ def add_couplings(
 
 @kernel
 def spread(begin: int, end: int, games: Games, sites: Sites, means: Vector) -> None:
-    """Set every site so that smoothing gives these means.
-
-    A game moves its two skills with its score; the sites (p, p s_i + score) and (p, p s_j - score) do so at the joint
-    means whatever their precisions p, which stay as they are.
-    """
+    """Set every site so that smoothing gives these means: (p, p s_i + score) and (p, p s_j - score), p as it is."""
     message, link, _ = sites
     for g in span(begin, end):
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         score = link[g, 1] - link[g, 0] * (means[i] - means[j])
         message[g, 1] = message[g, 0] * means[i] + score
         message[g, 3] = message[g, 2] * means[j] - score

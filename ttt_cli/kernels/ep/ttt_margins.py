@@ -1,7 +1,4 @@
-"""Draw margins in games of TrueSkill Through Time: slopes of the probabilities of results, scores and information.
-
-Arrays as in `structures`.
-"""
+"""Draw margins in games of TrueSkill Through Time: slopes of the probabilities of results, scores and information."""
 
 import math
 
@@ -110,8 +107,7 @@ def site_scores(
     """
     for g in span(begin, end):
         score[g] = 0.0
-        i = at(games.first[g])
-        j = at(games.second[g])
+        i, j = at(games.first[g]), at(games.second[g])
         cavity_i = marginal[i, 0] - message[g, 0]
         cavity_j = marginal[j, 0] - message[g, 2]
         if not (cavity_i > 0.0 and cavity_j > 0.0):

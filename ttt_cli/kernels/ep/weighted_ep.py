@@ -23,9 +23,8 @@ def gather(
 ) -> tuple[int, int]:  # fmt: skip
     """Drop the active games of weight below `least` for both players, and number the players of the others.
 
-    The weight of a game at a node is exp(decayed[node] - now[player]). `active` is shortened in place; `ends`, `decay`
-    and `roster` (player of each number) are filled; `number` must be -1 for every player, and is again afterwards.
-    Returns how many games and players there are.
+    The weight of a game at a node is exp(decayed[node] - now[player]). Fills `counted` and `roster` (the player of each
+    number); `number` is room for work, -1 for every player. Returns how many games and players there are.
     """
     active, ends, decay = counted
     kept = 0
@@ -74,15 +73,13 @@ def settle(
 def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vector, mean: Vector) -> float:
     """Fill `mean` with the weighted mean of the values that each player's opponents have, and `total` with the weights.
 
-    Returns the mean of these over the players; who has less than the weight of one game counts as much less. A player
-    whose weights have vanished keeps the mean, and counts nothing.
+    Returns the mean of these over the players; who has less than the weight of one game counts as much less.
     """
     active, ends, decay = counted
     total[:] = 0.0
     sums = total.copy()
     for k in range(len(active)):
-        i = ends[k, 0]
-        j = ends[k, 1]
+        i, j = ends[k, 0], ends[k, 1]
         share_i = times[active[k]] * decay[k, 0]
         share_j = times[active[k]] * decay[k, 1]
         total[i] += share_i
@@ -101,10 +98,7 @@ def opponents(counted: CountedGames, times: Vector, values: Vector, total: Vecto
 
 @inner
 def _play(g, meeting, alone, times, noise, advantage, marginal, sites, links):
-    """Update the site of one game; `alone` are the powers of it that the cavities lack, `times` those it is used with.
-
-    Returns whether it could be done.
-    """
+    """Update a site whose game the cavities lack to the powers `alone`, used `times` over; whether it could be."""
     i, j, outcome, handicap, margin = meeting
     alone_i, alone_j = alone
     var_i = 1.0 / (marginal[i, 0] - alone_i * sites[g, 0])
@@ -143,10 +137,7 @@ def _replace(i, times, precision, weighted, marginal, site):
 
 @kernel
 def sweep(counted: CountedGames, games: AllGames, rule: Rule, marginal: Rows) -> int:
-    """Update the sites of all games in order; returns how many had to be skipped.
-
-    Of equal games that share a site the cavity lacks one, or the fraction that they are of one.
-    """
+    """Update the sites of all games in order, one game at most out of its cavity; returns how many were skipped."""
     active, ends, decay = counted
     code, times, sites, links = games
     noise, margin, _, advantage, handicap = rule
@@ -181,8 +172,7 @@ def linearise(
         residual[i] = prior_precision * (level[i] - marginal[i, 1] / marginal[i, 0])
     for k in range(len(active)):
         g = active[k]
-        i = ends[k, 0]
-        j = ends[k, 1]
+        i, j = ends[k, 0], ends[k, 1]
         apart = marginal[i, 1] / marginal[i, 0] - marginal[j, 1] / marginal[j, 0]
         score = links[g, 1] - links[g, 0] * apart
         for side in range(2):
@@ -203,8 +193,7 @@ def _apply(ends, couplings, x, out):
     """out = x less the couplings, rows divided by their diagonal."""
     out[:] = x
     for k in range(len(ends)):
-        i = ends[k, 0]
-        j = ends[k, 1]
+        i, j = ends[k, 0], ends[k, 1]
         out[i] -= couplings[k, 0] * x[j]
         out[j] -= couplings[k, 1] * x[i]
 
@@ -219,10 +208,7 @@ def _dot(x, y):
 
 @inner
 def _bound(diagonal, residual, least_sum):
-    """How far a solution can be off, points.
-
-    The matrix has a positive diagonal, no other positive entries, and rows that sum to `least_sum` at least.
-    """
+    """How far a solution can be off, points: no row of the matrix, diagonal aside negative, sums to less."""
     most = 0.0
     for i in range(len(residual)):
         most = max(most, abs(diagonal[i] * residual[i]))
@@ -236,8 +222,8 @@ def solve(
 ) -> float:  # fmt: skip
     """Solve A x = residual (van der Vorst's BiCGSTAB, scaled by the diagonal); `residual` is used up.
 
-    Stops when every entry is known within `tol` points, or the residual is `relative` to what it was. Returns a bound
-    on the error of an entry, points; where the iteration fails x is 0.
+    Stops when every entry is within `tol` points, or the residual `relative` to what it was. Returns a bound on the
+    error, points; where the iteration fails x is 0.
     """
     x[:] = 0.0
     rest = residual / diagonal

@@ -152,11 +152,7 @@ def solve(blas: Blas, tree: Tree, panels: Vector, x: Rows, forward: bool) -> Non
 
 @kernel
 def invert(blas: Blas, tree: Tree, panels: Vector, stack: Vector, front: Vector, y: Vector) -> None:
-    """Turn L in `panels` into the entries of A^-1 at the same places.
-
-    `stack` holds the squares of rows below at `tree.kept`; `front` (rows^2,) and `y` (rows * columns,)
-    are working space.
-    """
+    """Turn L in `panels` into the entries of A^-1 there; the rest is working space, `stack` as `tree.kept` says."""
     local = np.empty(len(tree.row) + 1, np.int64)
     info = np.zeros(1, np.int64)
     for turn in range(len(tree.above)):

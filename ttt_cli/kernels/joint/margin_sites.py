@@ -1,7 +1,6 @@
-"""Games of TTT-D in joint expectation propagation: each is a Gaussian site on x1 = d + e_i and x2 = e_j - d.
+"""Games of TTT-D in joint expectation propagation: sites on x1 = d + e_i and x2 = e_j - d, d = s_i - s_j.
 
-d = s_i - s_j. Beside them stand the sites that keep margins positive. As in `skill_sites`; of sites `link` (games, 5)
-and `positivity` (nodes, 2) as in `ep/structures`, of cavities (games, 5) as in `ep/ttt_d.gradient`.
+Beside them stand the sites that keep margins positive. As in `skill_sites`; cavities as in `ep/ttt_d.gradient`.
 """
 
 import math
@@ -15,7 +14,8 @@ from ttt_cli.kernels.ep.chains import log_integral
 from ttt_cli.kernels.ep.sides import game_log_probability, game_sides, gaussian_site, has_one_peak, together
 from ttt_cli.kernels.ep.structures import Games, Rule
 from ttt_cli.kernels.joint.skill_sites import REPEATS, SETTLED, TINY
-from ttt_cli.kernels.truncated import win_log_normaliser, win_moments
+from ttt_cli.kernels.normal import log_cdf
+from ttt_cli.kernels.truncated import win_moments
 
 
 @kernel
@@ -189,7 +189,7 @@ def evidence(games: Games, rule: Rule, cavity: Rows, link: Rows) -> tuple[float,
 def keep_positive(
     origin: float, mean: Vector, variance: Vector, share: float, positivity: Rows
 ) -> tuple[int, float, float]:
-    """Move the sites of all margins this share of the way; `mean` and `variance` (nodes,) are those of the margins.
+    """Move the sites of all margins, which have `mean` and `variance` (nodes,), this share of the way.
 
     Returns how many cannot be, what they bring to log Z before they move, and its gradient in the origin.
     """
@@ -205,7 +205,7 @@ def keep_positive(
         scale = math.sqrt(precision)
         t = (weighted / precision + origin) * scale
         v, w = win_moments(t)
-        total += win_log_normaliser(t) - log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
+        total += log_cdf(t) - log_integral(precision, weighted, positivity[i, 0], positivity[i, 1])
         slope += v * scale
         rest = 1.0 / (1.0 - w)
         positivity[i, 0] += share * (w * precision * rest - positivity[i, 0])

@@ -33,10 +33,7 @@ def assemble(games: Games, link: Rows, coupling: Rows, diagonal: Vector, b: Vect
 def cavities(
     games: Games, mean: Vector, variance: Vector, covariance: Rows, link: Rows, cavity: Rows
 ) -> None:
-    """Fill `cavity` (games, 2): mean and variance of s_i - s_j without one such game; -1 where it is improper.
-
-    Of a game that counts in part, that part is left out. `covariance` (1, games) is that of the two skills.
-    """
+    """Fill `cavity` (games, 2): mean and variance of s_i - s_j without one such game; -1 where it is improper."""
     for g in span(0, len(games.first)):
         i, j = at(games.first[g]), at(games.second[g])
         precision = 1.0 / (variance[i] + variance[j] - 2.0 * covariance[0, g])
@@ -60,10 +57,7 @@ def _site(outcome, given, margin, rule, mean, variance):
 
 @inner
 def _agreed(outcome, given, margin, rule, mean, variance, others, q, h):
-    """The site that a game and `others` equal ones agree upon, (q, h) being the present one; q below 0 as in `_site`.
-
-    Without any of them what is left has precision 1/variance - others q; each then sees all others.
-    """
+    """The site that a game and `others` equal ones agree upon, from (q, h) on; q below 0 as in `_site`."""
     precision = 1.0 / variance - others * q
     weighted = mean / variance - others * h
     last, way = math.inf, 1.0

@@ -76,12 +76,8 @@ def _common(i, ancestor):
 def column_counts(start: Places, neighbours: Index, parent: Index, order: Index, count: Index) -> None:
     """Fill `count` (n,) with the entries of each column of the factor, the diagonal one too; `order` is a postorder."""
     n = len(parent)
-    first, last_first, last_leaf = (
-        np.full(n, -1, np.int32),
-        np.full(n, -1, np.int32),
-        np.full(n, -1, np.int32),
-    )
-    ancestor = np.empty(n, np.int32)
+    first, last_first = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    last_leaf, ancestor = np.full(n, -1, np.int32), np.empty(n, np.int32)
     for k in range(n):
         ancestor[k] = k
         j = order[k]
@@ -189,10 +185,7 @@ def supernode_rows(
 
 @kernel
 def stacked(above: Index, below: Places, kept: Places) -> None:
-    """Fill `kept` with the places of squares on a stack, of supernodes above others, from the roots on.
-
-    The child that is gone through last, the first in postorder, takes the place of its parent.
-    """
+    """Fill `kept` with places on a stack, from the roots on; the child gone through last takes its parent's place."""
     count = len(above)
     first = np.full(count, -1, np.int32)
     for s in range(count - 1, -1, -1):

@@ -78,10 +78,7 @@ def _begins_again(data, start, stop):
 
 @inner
 def _section_at(data, bracket, start, decided, end):
-    """The status with which movetext from `start` on ends at a bracket; _NO_SECTION when it goes on.
-
-    From `decided` on, where the first result stands, there may be games without tags.
-    """
+    """How movetext from `start` on, its first result at `decided`, ends at a bracket; _NO_SECTION when it goes on."""
     opened = opens_tag(data, bracket, end)
     if opened == 0:
         return _NO_SECTION
@@ -147,10 +144,7 @@ def _take(data, i, which, letters, count):
 
 @flat
 def _take_plain(data, marks, i, last, letters, count):
-    """Put the letters up to the next special character behind the others; returns its offset and their number.
-
-    Where there is none before `last`, seven bytes more may have been read.
-    """
+    """Put the letters before the next special character, or about `last`, behind the others; where and how many."""
     while i < last:
         group = eight_at(marks, i)
         special = one_bit(group, SPECIAL)

@@ -56,10 +56,7 @@ def skip_blanks(data, i, end):
 
 @flat
 def _read_name(data, marks, start, end):
-    """Where a name ends and its key: equal for spellings in either case, distinct up to 8 bytes.
-
-    Eight bytes from `start` on must exist.
-    """
+    """Where a name ends and its key: alike in either case, distinct up to 8 bytes, of which there must be as many."""
     stop = next_marked(marks, start, end, NAME_END)
     folded = eight_at(data, start) | _LOWER
     if stop - start < GROUP:
@@ -79,10 +76,7 @@ def _wanted(key):
 
 @flat
 def _read_tag(data, marks, i, end):
-    """The tag at the bracket `i`, alone on its line and without inner quotes.
-
-    Returns status, key of its name, start and end of its value, end of its line.
-    """
+    """The tag alone on its line at the bracket `i`: status, key of its name, its value from and to, end of its line."""
     start = skip_blanks(data, i + 1, end)
     if start + GROUP > end:
         return INCOMPLETE, 0, 0, 0, 0

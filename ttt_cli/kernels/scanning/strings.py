@@ -1,8 +1,7 @@
-"""Distinct byte strings numbered in the order in which they are met: a hash table in arrays.
+"""Distinct byte strings numbered in the order in which they are met: a hash table in arrays, with room enough.
 
-String k is `characters` from `starts[k]` to `starts[k + 1]`. A slot is -1 where it is free, else the upper half of the
-hash of a string and, as the lower half, its number; there is a power of two of them. Who calls makes sure that there
-is room.
+String k is `characters` from `starts[k]` to `starts[k + 1]`. A slot, of which there is a power of two, is -1 where it
+is free, else the upper half of the hash of a string and, as the lower half, its number.
 """
 
 from typing import Final
@@ -83,10 +82,7 @@ def _entry(code, number):
 
 @flat
 def _known(data, bounds, hashes, numbers, slots, starts, characters):
-    """Fill `hashes` and `numbers` (n,) with those of strings, -1 for what is new.
-
-    Loops follow each other because slots and strings lie far apart: memory is asked for many at once, none waited for.
-    """
+    """Fill `hashes` and `numbers` (n,) with those of strings, -1 for what is new; memory is asked for many at once."""
     mask = len(slots) - 1
     for k in range(len(numbers)):
         hashes[k] = hash_of(data, bounds[k], bounds[k + 1])

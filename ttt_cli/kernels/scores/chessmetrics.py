@@ -66,8 +66,7 @@ def _gather(now, oldest, newest, periods, game_start, games, left, window):
 def _meet(ends, share, x, product, sign):
     """Add W x, times `sign`, to `product`."""
     for e in range(len(share)):
-        i = ends[e, 0]
-        j = ends[e, 1]
+        i, j = ends[e, 0], ends[e, 1]
         product[i] += sign * share[e] * x[j]
         product[j] += sign * share[e] * x[i]
 
@@ -146,10 +145,8 @@ def rate_periods(
 ) -> tuple[int, float]:
     """Fill `before` and `after` per node with the deviations from the reference on the lists around its period.
 
-    The lists are made at the end of the period number before and of the period itself; a player without games in the
-    window has 0. `games` are between players, not nodes. `left` as in `_gather`, above 0; `formula`: points, near and
-    far as above. Returns the most steps that a list took (at most `most`) and the largest bound on the error of a
-    deviation, `tol` if all is well.
+    A player without games in the window has 0. `games` are between players, not nodes. `left` as in `_gather`, above 0;
+    `formula`: points, near and far. Returns the most steps that a list took, and the largest bound on an error.
     """
     _, node_start, game_start = piece
     slot, member = np.full(n_players, -1, np.int32), np.empty(n_players, np.int32)

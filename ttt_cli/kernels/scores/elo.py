@@ -8,6 +8,7 @@ of two players is known to have an advantage, but not which, both are averages o
 import math
 
 from ttt_cli.kernels.arrays import Index, Vector
+from ttt_cli.kernels.bradley_terry.likelihood import log_logistic
 from ttt_cli.kernels.codes import log_average
 from ttt_cli.kernels.compile import inner, kernel
 from ttt_cli.kernels.scores.matches import amounts, next_share, unit_end
@@ -52,8 +53,7 @@ def sum_of_residuals(
 ) -> float:
     """The residuals of a share of a game, or of several of the same score; one of 1 adds `growth` to the difference.
 
-    Several are judged by the difference that they end with, as far as the slope at their beginning tells it (implicit
-    Euler): so many cannot carry it too far.
+    Several are judged by the difference that they end with (implicit Euler): so many cannot carry it too far.
     """
     first = share * game_residual(difference, either, score, normal)
     if share <= 1.0:
@@ -62,12 +62,6 @@ def sum_of_residuals(
     if either != 0.0:
         slope = 0.5 * (slope + _slope(difference - either, normal))
     return first / (1.0 + share * growth * slope)
-
-
-@inner
-def _log_logistic(x: float) -> float:
-    """log(1 / (1 + exp(-x))), accurate in both tails."""
-    return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
 
 
 @inner
@@ -90,14 +84,12 @@ def _steeper(difference: float, margin: float) -> float:
 def _log_outcome(difference: float, margin: float, outcome: int) -> float:
     difference = _steeper(difference, margin)
     if outcome == 2:
-        return _log_logistic((difference - margin) / SCALE)
+        return log_logistic((difference - margin) / SCALE)
     if outcome == 0:
-        return _log_logistic((-difference - margin) / SCALE)
+        return log_logistic((-difference - margin) / SCALE)
     certainty = math.log(-math.expm1(-2.0 * margin / SCALE))
     return (
-        certainty
-        + _log_logistic((margin - difference) / SCALE)
-        + _log_logistic((margin + difference) / SCALE)
+        certainty + log_logistic((margin - difference) / SCALE) + log_logistic((margin + difference) / SCALE)
     )
 
 
@@ -166,8 +158,7 @@ def by_game(
         while g < game_start[p + 1]:
             stop = unit_end(joined, g, game_start[p + 1])
             lost, drawn, won = amounts(outcome, weight, g, stop)
-            i = white[g]
-            j = black[g]
+            i, j = white[g], black[g]
             left = lost + drawn + won
             score = (won + 0.5 * drawn) / left
             done = 0.0
@@ -205,8 +196,7 @@ def by_period(
 ) -> float:
     """Update once a period, all its games judged by the ratings at its start; otherwise as `by_game`.
 
-    `count` is the weighted number of a node's games, K times which is at most `k_limit`; `residual` (zeros) is filled
-    with the sum of a node's residuals. Who has reached the top is told by ratings after periods.
+    `count` is the weighted number of a node's games, K times which is at most `k_limit`; `residual` comes as zeros.
     """
     _, node_start, game_start = piece
     white, black, outcome, weight, offset, either, _ = games
@@ -216,8 +206,7 @@ def by_period(
     for p in range(len(node_start) - 1):
         _carry(node_start[p], node_start[p + 1], previous, careers)
         for g in range(game_start[p], game_start[p + 1]):
-            i = white[g]
-            j = black[g]
+            i, j = white[g], black[g]
             difference = rating[i] - rating[j] + offset[g]
             predicted += weight[g] * log_outcome(difference, either[g], margin, outcome[g])
             more = weight[g] * game_residual(difference, either[g], 0.5 * outcome[g], normal)

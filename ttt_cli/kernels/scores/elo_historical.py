@@ -9,14 +9,10 @@ from ttt_cli.kernels.compile import kernel
     "float64(int32[::1], int32[::1], float64[::1], float64, float64[::1], float64[::1], float64[::1], float64[::1])"
 )
 def advance(first, second, weight, rz, p, ap, rating, residual):
-    """Move `rating` along `p` as far as the energy falls, and take what that does from `residual`; returns how far.
-
-    `ap` is scratch: each member's weighted sum of differences of `p` to those it is paired with.
-    """
+    """Move `rating` along `p` as far as the energy falls; `residual` follows. Returns how far. `ap` is scratch."""
     ap[:] = 0.0
     for pair in range(len(first)):
-        i = first[pair]
-        j = second[pair]
+        i, j = first[pair], second[pair]
         difference = weight[pair] * (p[i] - p[j])
         ap[i] += difference
         ap[j] -= difference
@@ -34,8 +30,7 @@ def advance(first, second, weight, rz, p, ap, rating, residual):
 def settle_alone(residual, scale, group, group_weight, mean, z):
     """Fill `z` with what each member would move if the others stayed, groups centred; returns residual^T z.
 
-    `scale` is what a member's pairs weigh together, `group_weight` the sum of it over a group (> 0); `mean`, one per
-    group, is scratch.
+    `scale` is what a member's pairs weigh together, `group_weight` that of its group; `mean`, of groups, is scratch.
     """
     mean[:] = 0.0
     for i in range(len(residual)):
@@ -51,10 +46,9 @@ def settle_alone(residual, scale, group, group_weight, mean, z):
     "void(int32[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64, float64[::1])"
 )
 def draw_curves(player, time, start, entry_time, entry_games, entry_rating, width, rating):
-    """Fill `rating` per node from the entries `start[player]` to `start[player + 1]` of its player.
+    """Fill `rating` per node with the mean of its player's entries, by games and by a Gaussian of sd `width` in time.
 
-    The mean of their ratings, weighted by games and by a Gaussian of sd `width` (years) in the time between. Nodes of
-    players without entries stay as they are.
+    Those are from `start[player]` to `start[player + 1]`; nodes of players without any stay as they are.
     """
     for node in range(len(player)):
         first = start[player[node]]

@@ -18,10 +18,7 @@ def damping(variance):
 
 @inner
 def _weigh(score, difference, variance):
-    """(gradient, information) of one game: slope and negative curvature of its log-likelihood in the player's rating.
-
-    `difference`: to an opponent whose rating has this variance.
-    """
+    """(gradient, information) of a game in the player's rating, against an opponent whose rating has this variance."""
     g = SLOPE * damping(variance)
     expected = 1.0 / (1.0 + math.exp(-g * difference))
     return g * (score - expected), g * g * expected * (1.0 - expected)
@@ -29,16 +26,12 @@ def _weigh(score, difference, variance):
 
 @inner
 def weigh_games(first: int, last: int, games: Games, before: Beliefs, slopes: Slopes) -> None:
-    """Add to the slopes what the games from `first` to before `last` say at the ratings `before` them.
-
-    A game of weight w counts w times.
-    """
+    """Add to the slopes what the games from `first` to before `last` say at the ratings `before` them, by weight."""
     white, black, outcome, weight, offset, _, _ = games
     mean, variance = before
     gradient, information = slopes
     for g in range(first, last):
-        i = white[g]
-        j = black[g]
+        i, j = white[g], black[g]
         score = 0.5 * outcome[g]
         difference = mean[i] - mean[j] + offset[g]
         gradient_i, information_i = _weigh(score, difference, variance[j])
@@ -53,10 +46,7 @@ def weigh_games(first: int, last: int, games: Games, before: Beliefs, slopes: Sl
 def filter_periods(
     piece: Piece, steps: Steps, most: float, games: Games, before: Beliefs, after: Beliefs, slopes: Slopes
 ) -> None:
-    """Fill what is believed before and after the games of each node; means from the prior's origin.
-
-    The slopes come as zeros. Between periods the variance grows to no more than `most`.
-    """
+    """Fill beliefs before and after the games of each node, of variance `most` before at most; slopes come as zeros."""
     for p in range(len(piece.node_start) - 1):
         for i in range(piece.node_start[p], piece.node_start[p + 1]):
             last = steps.previous[i]
@@ -70,10 +60,7 @@ def filter_periods(
 
 @kernel
 def smooth_back(previous: Index, before: Beliefs, after: Beliefs, covariance: Vector) -> None:
-    """Turn what is believed after each node's games into that given the later games too (Kalman smoother).
-
-    `covariance` is filled with that between a node and the player's node before it, 0 at the first.
-    """
+    """Let beliefs `after` each node's games know later ones (Kalman smoother); `covariance`: with the node before."""
     mean, variance = after
     for i in range(len(previous) - 1, -1, -1):
         last = previous[i]

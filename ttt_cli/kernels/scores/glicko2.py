@@ -95,10 +95,7 @@ def rate_period(
     volatility: Vector,
     slopes: Slopes,
 ) -> None:
-    """Renew beliefs and volatility of the `nodes` of one period by the games `played` in it; the slopes come as zeros.
-
-    Both are given as the first and the end. Without games a node only grows less certain, as a newcomer at most.
-    """
+    """Renew beliefs and volatility of `nodes` by the games `played`, (first, end) each; the slopes come as zeros."""
     weigh_games(played[0], played[1], games, beliefs, slopes)
     for i in range(nodes[0], nodes[1]):
         _rate(i, newcomer, beliefs, volatility, slopes)
@@ -115,10 +112,7 @@ def filter_volatile(
     volatility: Vector,
     slopes: Slopes,
 ) -> None:
-    """Fill beliefs and volatility per node after its games; the slopes come as zeros.
-
-    `idle` (nodes): whole periods without games since the player's node before, `previous`.
-    """
+    """Fill beliefs and volatility after the games of each node, with `idle` periods before; slopes come as zeros."""
     _, node_start, game_start = piece
     mean, variance = beliefs
     for p in range(len(node_start) - 1):

@@ -1,9 +1,7 @@
 """Rows of games as filters take them one after the other: a match is one unit, and a large weight is bounded work.
 
-A unit is a row, or the rows of one record: a match whose games are lost, drawn and won in an order that nobody knows.
-Each of its games has the score of the whole, so that no order is made up. The first `SINGLY` games of a unit are played
-one by one; then ever larger shares of it at once, each `GROWTH` of what was played before, when the state hardly
-changes from one game to the next.
+A unit is a row, or the rows of a match, each game of which has the score of the whole, as nobody knows their order. The
+first `SINGLY` games of a unit are played one by one; then ever larger shares of it, each `GROWTH` of what was played.
 """
 
 from ttt_cli.kernels.compile import inner

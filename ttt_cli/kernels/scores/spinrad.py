@@ -20,9 +20,8 @@ def run_through(
 ) -> None:
     """Update after each game, from the first to the last or, backwards, from the last to the first.
 
-    `current` holds the rating of each player, at the beginning and the end; `rating` is filled with what each node's
-    player has when the run leaves its period. A game of weight w is played w times over, a last fraction of it with
-    that fraction of K; a match by its score (see `matches`).
+    `current` holds the rating of each player; `rating` is filled with what a node's player has when the run leaves its
+    period. Weights and matches as in `elo.by_game`.
     """
     _, node_start, game_start = piece
     white, black, outcome, weight, offset, either, joined = games
@@ -35,8 +34,7 @@ def run_through(
             g = unit_begin(joined, last - 1, first) if backwards else first
             stop = last if backwards else unit_end(joined, first, last)
             lost, drawn, won = amounts(outcome, weight, g, stop)
-            i = node_player[white[g]]
-            j = node_player[black[g]]
+            i, j = node_player[white[g]], node_player[black[g]]
             left = lost + drawn + won
             score = (won + 0.5 * drawn) / left
             done = 0.0

@@ -6,10 +6,7 @@ from ttt_cli.kernels.arrays import Flags, Index, Outcomes, Places, Vector
 
 
 class Piece(NamedTuple):
-    """Consecutive periods: where their nodes and games begin, (periods + 1,).
-
-    `goes_on`: some games of the first period are in the piece before.
-    """
+    """Consecutive periods: where nodes and games begin, (periods + 1,); `goes_on`: a part of the first came before."""
 
     goes_on: bool
     node_start: Places
@@ -39,10 +36,7 @@ class Games(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Mean and variance of the change since the player's node before, `previous`, points; at first nodes the prior's.
-
-    Of shape (nodes,); `previous` is -1 at first nodes, whose means are counted from the prior's origin.
-    """
+    """Mean and variance of the change since the player's node before, `previous`, points; at first the prior's."""
 
     previous: Index
     mean: Vector

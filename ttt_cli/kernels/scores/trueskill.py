@@ -32,8 +32,7 @@ def _absorb(mean, variance, certainty, score, share):
 def filter_games(piece: Piece, steps: Steps, games: Games, rule: Rule, beliefs: Beliefs) -> float:
     """Fill `beliefs` with those after the games of each node's period, in order; means from the prior's origin.
 
-    A game of weight w is played w times over, a last fraction of it as that fraction of its evidence; of a match every
-    game is lost, drawn and won in proportion (see `matches`).
+    A game of weight w is played w times over; of a match every game is lost, drawn and won in proportion (`matches`).
     Returns the sum of the log probabilities with which each game was predicted.
     """
     goes_on, node_start, game_start = piece
@@ -49,8 +48,7 @@ def filter_games(piece: Piece, steps: Steps, games: Games, rule: Rule, beliefs: 
         g = game_start[p]
         while g < game_start[p + 1]:
             stop = unit_end(joined, g, game_start[p + 1])
-            i = white[g]
-            j = black[g]
+            i, j = white[g], black[g]
             total = 0.0
             for row in range(g, stop):
                 total += weight[row]

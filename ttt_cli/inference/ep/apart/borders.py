@@ -1,9 +1,4 @@
-"""What crosses the borders between slices of time: messages along chains that go on in another slice.
-
-The nodes of one player in a slice are a segment, known by what it makes of messages at its ends
-(`kernels/ep/borders.py`). The segments of a player make a chain in which messages are found exactly, forward and
-backward over the slices.
-"""
+"""What crosses the borders between slices of time: messages along the chain that a player's segments make."""
 
 from dataclasses import dataclass
 

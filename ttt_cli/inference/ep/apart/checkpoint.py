@@ -22,10 +22,7 @@ KEPT: Final = ("message", "positivity")  # of `Sites`
 
 
 class Checkpoint:
-    """The sites of one fit, in a folder of `scratch` that is named after its games, prior and rule.
-
-    Whoever holds a slice must find the folder under the same name. Raises SetupError when it cannot be made.
-    """
+    """The sites of one fit, in a folder of `scratch` named after its games, prior and rule. Raises SetupError."""
 
     def __init__(self, scratch: Path, timeline: Timeline, priors: Sequence[Prior], play: Play) -> None:
         digest = blake2b(repr(play).encode(), digest_size=8)

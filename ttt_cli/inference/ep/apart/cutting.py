@@ -16,7 +16,7 @@ from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.prior import Prior
 from ttt_cli.inference.year_margins import calendar
 from ttt_cli.kernels.ep.structures import Chains
-from ttt_cli.timeline import GAME_COLUMNS, Timeline
+from ttt_cli.timeline import Timeline
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -40,8 +40,9 @@ class Cutter:
         self._timeline, self._cuts, self._colours, self._guess = timeline, cuts.tolist(), colours, guess
         self._newcomers = priors[0].newcomers
         room, shape = timeline.room, (len(priors), timeline.n_nodes)
+        names = "mean", "variance", "widest"
         self._mean, self._variance, self._widest = (
-            room.empty(f"step-{name}", shape, np.float64) for name in ("mean", "variance", "widest")
+            room.empty(f"step-{name}", shape, np.float64) for name in names
         )
         for quantity, prior in enumerate(priors):
             self._mean[quantity], self._variance[quantity] = prior.steps()
@@ -188,6 +189,9 @@ class Unplayed:
         return replace(some[0], number=number)
 
 
+Pieces = Cutter | Unplayed  # the `borders` of which are known when all have been gone through
+
+
 def _flat(values: NDArray[Number]) -> NDArray[Number]:
     """Values of nodes 1 to n by quantity as those of variables; 0 of node 0."""
     quantities, nodes, *others = values.shape
@@ -205,7 +209,7 @@ def _between(timeline: Timeline, begin: int, end: int) -> Timeline:
         periods=timeline.periods[begin:end],
         node_start=timeline.node_start[begin : end + 1] - node,
         game_start=timeline.game_start[begin : end + 1] - games.start,
-        **{name: getattr(timeline, name)[games] for name in GAME_COLUMNS}
+        **timeline.games(games)
         | {name: getattr(timeline, name)[games] - np.int32(node) for name in ("game_white", "game_black")},
     )
 

@@ -13,9 +13,8 @@ from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.ep.apart.checkpoint import Checkpoint
-from ttt_cli.inference.ep.apart.cutting import Cutter, Unplayed
+from ttt_cli.inference.ep.apart.cutting import Cutter, Pieces, Unplayed
 from ttt_cli.inference.ep.apart.inference import Holder, SitesLost, SlicedInference
-from ttt_cli.inference.ep.apart.pieces import Pieces
 from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.play import Play
@@ -27,10 +26,7 @@ from ttt_cli.timeline import Timeline
 
 
 class Place(Protocol):
-    """Where slices of a fit may be, `name` in words; with a folder `scratch` their sites are kept there.
-
-    `workers` do other work for who asks for the fit; None: there are none.
-    """
+    """Where slices of a fit may be, `name` in words; a folder `scratch` keeps their sites, `workers` do other work."""
 
     name: str
     scratch: Path | None

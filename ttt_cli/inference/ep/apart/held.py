@@ -1,8 +1,7 @@
-"""A slice of time that is held by itself: its arrays, and what is done with them between two exchanges at its borders.
+"""A slice of time held by itself: what is done with its arrays between two exchanges at its borders.
 
 Each method does what can be done with what has arrived, and returns what others need: per segment (`borders.py`) and
-a few numbers. The kernels are those of a whole timeline. Nodes are counted from 1: node 0 stands for all nodes of
-earlier slices, the one after the last for those of later ones, both outside of what kernels go through.
+a few numbers. Nodes are counted from 1: node 0 stands for those of earlier slices, the one after the last for later.
 """
 
 from pathlib import Path
@@ -25,10 +24,7 @@ from ttt_cli.room import Shared
 
 
 class HeldSlice(State):
-    """Sites, messages and the joint means of one slice.
-
-    `folder` is where sites are kept after every sweep, to begin with when the slice is made again; `room` is where
-    arrays live.
+    """Sites, messages and the joint means of one slice, its sites kept in `folder` after every sweep.
 
     What has arrived is by segment: from the past, then from the future, precision and precision times mean (4), or what
     `Coupling` makes of them (2).
@@ -208,10 +204,7 @@ class HeldSlice(State):
         self._correction[:] = 0.0
 
     def descend(self, beta: float, alpha: float, by: Correction | None) -> Array:
-        """Go `alpha` along the next direction and solve for the chains as if nothing arrived; returns what leaves.
-
-        `by` is what the last solution lacks of newcomers' mean.
-        """
+        """Go `alpha` along the next direction, corrected; solve for the chains alone; what leaves segments."""
         self._correct(by)
         self._by_chains(beta, alpha)
         first, last, z = self._first, self._last, self._z
@@ -229,10 +222,7 @@ class HeldSlice(State):
             self._joint.substitute(way, self._gain_away, self._scale, self._z, self._az)
 
     def ascend(self, arrived: Array) -> tuple[Any, ...]:
-        """z = M^-1 r with what arrived, and A z; returns r^T z and z^T (A - M) z.
-
-        Where newcomers' mean moves it returns the sums of `YearLevels`, too.
-        """
+        """z = M^-1 r with what arrived, and A z: r^T z and z^T (A - M) z, and the sums of `YearLevels`, if any."""
         rz = self._borders.answer(
             0, len(self._segment), self._segment, self._from_first, self._from_last,
             np.ascontiguousarray(arrived), self._z, self._az,
@@ -255,10 +245,7 @@ class HeldSlice(State):
         return largest(correction), self.gathered()
 
     def end(self, arrived: Array | None, least: float, decay: float) -> tuple[float, float]:
-        """Smooth if anything moved; the largest move of the sweep, and what the slowest has to go (`Moves`).
-
-        Raises SetupError when sites cannot be kept.
-        """
+        """Smooth if anything moved; the largest move, and what is to come (`Moves`). Raises SetupError."""
         if arrived is not None:
             self.smooth(arrived)
         ends = [

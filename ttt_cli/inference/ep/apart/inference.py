@@ -1,9 +1,7 @@
 """Expectation propagation over slices of time that are held apart (`held.py`), wherever that is.
 
-The same steps as over a whole timeline (`ep/inference.py`), which exchanges messages between threads where this passes
-them on itself. Smoothing and the joint means are exact over all slices: every slice says what the segments of players
-make of messages, these are passed along the players' chains from slice to slice, and each slice goes on by itself. So
-conjugate gradients take the steps that they take over a whole timeline.
+The steps of `ep/inference.py`: every slice says what the segments of players make of messages, these are passed along
+the players' chains from slice to slice, and each goes on by itself. Smoothing and the joint means are exact.
 """
 
 import math
@@ -46,10 +44,7 @@ class Holder(Protocol):
     """Where slices are."""
 
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Have all slices do what this method of `HeldSlice` does with these arguments; their results in order.
-
-        Raises SliceLost.
-        """
+        """Have all slices do what this method of `HeldSlice` does; their results in order. Raises SliceLost."""
 
     def recover(self) -> None:
         """Make slices that were lost again, with the sites that are kept of them or none. May raise SliceLost."""
@@ -96,7 +91,6 @@ class SlicedInference:
         """Do a task again from the sites that are left whenever slices are lost. Raises SliceLost in the end.
 
         One that `tells` what was found needs sites of all slices: raises SitesLost where some have none then.
-        No slice that is made again does anything before all are smoothed: it believes nothing yet.
         """
         losses = 0
         while True:
@@ -176,10 +170,7 @@ class SlicedInference:
     def _joint_means(
         self, coupling: Coupling, least: float, move: bool
     ) -> tuple[float, Sequence[Array] | None]:
-        """Solve for the joint means and `move` there.
-
-        Returns a bound on the distance left, points, and what sites make of messages if moved.
-        """
+        """Solve for the joint means and `move` there; a bound on the distance left, points, and the sites' maps."""
         self._each("factor", coupling.precision)
         by: Correction | None = None
 
@@ -198,10 +189,7 @@ class SlicedInference:
         return (unsolved, maps) if move else (unsolved + max(corrections), None)
 
     def log_evidence(self) -> tuple[float, float]:
-        """log Z of the sites as they are, and the log probability of all games, each without its own site.
-
-        Raises SitesLost, as what follows.
-        """
+        """log Z of the sites, and the log probability of games without their own. Raises SitesLost, as all below."""
         total, predicted = map(math.fsum, self._survive(partial(self._all, "log_evidence"), tells=True))
         total += self._survive(partial(self.moving.log_evidence, self), tells=True)
         return total + (self._newcomers.log_evidence if self._newcomers else 0.0), predicted

@@ -1,11 +1,9 @@
 """What a slice of time is made of, wherever it is to be held."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ttt_cli.arrays import Array, Ids, Mask, Places
-from ttt_cli.inference.ep.apart.borders import Borders
 from ttt_cli.inference.ep.levels import Elsewhere
 from ttt_cli.kernels.ep.structures import Games
 
@@ -58,18 +56,3 @@ class Piece:
     future: Mask
     guess: Array | None = None
     newcomers: Moving | None = None
-
-
-class Pieces(Protocol):
-    """The pieces of a timeline; the `borders` between them are known when all have been gone through.
-
-    `widest` as in `JointSolver`.
-    """
-
-    widest: float
-
-    @property
-    def borders(self) -> Borders: ...  # noqa: D102
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Piece]: ...
-    def __getitem__(self, number: int) -> Piece: ...

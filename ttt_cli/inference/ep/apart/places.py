@@ -19,8 +19,7 @@ def fit_place(
 ) -> Iterator[Place | None]:
     """Where the slices of a fit are to be, as the solver is configured; None: in this process, as a whole.
 
-    `quantities` is how many a node has of the system of that name, `newcomers` whether their mean moves. Raises
-    ConfigError where it has no slices, with no quantities.
+    `quantities` is how many a node has of the system of that name. Raises ConfigError where it has no slices.
     """
     where, scratch = cluster_asked(solver.cluster), None if solver.scratch is None else Path(solver.scratch)
     storage = None

@@ -1,9 +1,4 @@
-"""A fit in less memory than it takes: slices of time lie in files that are mapped into memory while they are at work.
-
-Every array of a slice is a file of its own, so that of a slice only what a step touches is loaded. Where memory gets
-short its pages are given back after the step; what changed the system writes to the files when it likes to. As steps go
-through the slices in the same order again and again, the first stay loaded: no other choice would load less.
-"""
+"""A fit in less memory than it takes: every array of a slice is a file, mapped into memory while it is at work."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +12,9 @@ import numpy as np
 
 from ttt_cli.arrays import Places
 from ttt_cli.errors import ConfigError
+from ttt_cli.inference.ep.apart.cutting import Pieces
 from ttt_cli.inference.ep.apart.held import HeldSlice
-from ttt_cli.inference.ep.apart.pieces import Piece, Pieces
+from ttt_cli.inference.ep.apart.pieces import Piece
 from ttt_cli.inference.ep.slices import period_cuts
 from ttt_cli.inference.play import Play
 from ttt_cli.processes import Engine, available_cores
@@ -57,11 +53,7 @@ class Stored:
 
 
 class Storage:
-    """Files in a folder of this machine, as the place of a fit; None: where temporary files are.
-
-    `memory` is how many bytes this process may take, `threads` how many slices are worked on at a time, `quantities`
-    how many a node has, `newcomers` whether their mean moves.
-    """
+    """Files in a folder of this machine, or a temporary one, as the place of a fit that may take so many bytes."""
 
     name = "in files"
     workers: Engine | None = None
@@ -87,10 +79,7 @@ class Storage:
         return self._whole(timeline) <= FULL * (self._memory - resident())
 
     def cuts(self, timeline: Timeline) -> Places:
-        """Slices of which as many as are worked on at a time have room beside what is in memory already.
-
-        Raises ConfigError when not even that has.
-        """
+        """Slices of which enough have room at a time beside what is in memory. Raises ConfigError when none has."""
         taken = resident()
         room, whole = FULL * (self._memory - taken), self._whole(timeline)
         count = max(self._threads, 1)
