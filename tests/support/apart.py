@@ -109,4 +109,4 @@ def sliced(timeline, params, cuts, start=None, lost=None, kept=None):
         holder = Losing(lambda number: HeldSlice(cutter[number], play, kept), len(holder.held), lost)
     moving = MovingMargins(timeline, play, start)
     newcomers = priors["skill"].newcomers
-    return SlicedInference(holder, cutter.borders, cutter.widest, moving, play, newcomers)
+    return SlicedInference(holder, cutter, moving, play, newcomers)

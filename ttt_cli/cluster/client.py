@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -54,15 +54,11 @@ def cluster_client(where: str) -> Iterator[Client]:
     except ValueError as error:
         raise ConfigError(str(error), hint="--cluster, solver.cluster or $TTT_CLUSTER says where") from error
     workers = local_workers(where)
-    place = local_scheduler(workers) if workers else _standing(where)
+    if not workers:
+        import_dask()
+    place: AbstractContextManager[str] = local_scheduler(workers) if workers else nullcontext(where)
     with place as address, _quiet(), _connected(address, workers) as client:
         yield client
-
-
-@contextmanager
-def _standing(where: str) -> Iterator[str]:
-    import_dask()
-    yield where
 
 
 @contextmanager

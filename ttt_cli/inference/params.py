@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator
 
@@ -32,19 +32,16 @@ class Params(Section):
         return given == ("auto", None)
 
 
+def named(*names: str, **rest: Any) -> Any:
+    """A field by its key and the symbols under which the literature knows it."""
+    return Field(validation_alias=alias(*names), **rest)
+
+
 PriorMean = Annotated[
-    float,
-    Field(
-        validation_alias=alias("prior_mean", "mu0"), description="mean skill at the first appearance, points"
-    ),
+    float, named("prior_mean", "mu0", description="mean skill at the first appearance, points")
 ]
 PriorSd = Annotated[
-    float,
-    Field(
-        gt=0,
-        validation_alias=alias("prior_sd", "sigma0"),
-        description="sd of skill at the first appearance, points",
-    ),
+    float, named("prior_sd", "sigma0", gt=0, description="sd of skill at the first appearance, points")
 ]
 Beta = Annotated[float, Field(gt=0, description="sd of one performance around skill, points")]
 Tau = Annotated[
@@ -53,11 +50,7 @@ Tau = Annotated[
 ]
 CareerYears = Annotated[float, Field(ge=0.01, le=1000.0)]
 WhiteAdvantage = Annotated[
-    float,
-    Field(
-        validation_alias=alias("white_advantage", "gamma"),
-        description="added to White's performance, points",
-    ),
+    float, named("white_advantage", "gamma", description="added to White's performance, points")
 ]
 DrawMargin = Annotated[
     Literal["auto"] | Annotated[float, Field(ge=0)],

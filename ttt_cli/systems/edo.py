@@ -15,15 +15,10 @@ from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Line, Nodes, bridge_of_walk, idle_walk
+from ttt_cli.inference.bradley_terry import ratings
 from ttt_cli.inference.bradley_terry.comparisons import compare_games
 from ttt_cli.inference.bradley_terry.newton import Posterior, maximise
 from ttt_cli.inference.bradley_terry.player_years import PlayerYears
-from ttt_cli.inference.bradley_terry.ratings import (
-    Deviations,
-    anchored_rating,
-    own_deviations,
-    started_ratings,
-)
 from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE, predict_ratings
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
@@ -64,7 +59,7 @@ class Params(ExpectedParams):
         default=1500.0, description="mean of the ratings of all chess players, points"
     )
     prior_sd: PriorSd = Field(default=300.0, description="sd of the ratings of all chess players, points")
-    deviations: Deviations = "exact"
+    deviations: ratings.Deviations = "exact"
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     posterior = _posterior(rated, timeline, params)
     if params.deviations == "exact":
         posterior.require_information()
-    begin = started_ratings(timeline, given.get("start"))[rated.nodes]
+    begin = ratings.started_ratings(timeline, given.get("start"))[rated.nodes]
     maximum = maximise(posterior, begin, solver.tol, solver.max_sweeps, given.get("on_sweep"))
     variance, covariance = _deviations(rated, posterior, params)
     rating, scale_notes = _on_scale(rated, maximum.rating * ELO_SCALE, timeline, params)
@@ -166,7 +161,7 @@ def _deviations(rated: PlayerYears, posterior: Posterior, params: Params) -> tup
     if params.deviations == "own":
         diagonal = posterior.diagonal.copy()
         diagonal[rated.firsts()] -= GROUND
-        variance, covariance = own_deviations(posterior, diagonal)
+        variance, covariance = ratings.own_deviations(posterior, diagonal)
         return scale * variance, scale * covariance
     information = posterior.information()
     weight = rated.mean_weights()
@@ -190,7 +185,7 @@ def _on_scale(
         return relative + params.raw_mean, ()
     everywhere = np.full(timeline.n_nodes, np.nan)
     everywhere[rated.nodes] = relative
-    found = anchored_rating(params.anchor, timeline, everywhere)
+    found = ratings.anchored_rating(params.anchor, timeline, everywhere)
     if found is None:
         return relative + params.raw_mean, (f"{params.anchor}: not rated then, so raw_mean sets the scale",)
     given, has = found

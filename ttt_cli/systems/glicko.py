@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from pydantic import Field
@@ -10,18 +10,10 @@ from pydantic import Field
 from ttt_cli.arrays import Array
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Bridge, Filter, Nodes, Walk
-from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.params import alias
 from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.scores import ratings
-from ttt_cli.inference.scores.filtering import (
-    filter_fit,
-    gradient_by_differences,
-    one_pass,
-    rows_of,
-    whole_periods,
-)
-from ttt_cli.inference.scores.ratings import DeviationParams, evidence, known_advantage
+from ttt_cli.inference.scores.filtering import gradient_by_differences, one_pass, rows_of, whole_periods
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes, Steps
 from ttt_cli.timeline import Timeline
@@ -31,7 +23,7 @@ TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = ratings.predict
 
 
-class Params(DeviationParams):
+class Params(ratings.DeviationParams):
     """Parameters of Glicko."""
 
     tau: float = Field(
@@ -64,16 +56,10 @@ class Smoothed(Filter):
 
 def _fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once, and smooth back if asked to; the log-evidence is that of the filter in either case."""
-    margin = resolve_logistic_margin(params, timeline)
-    advantage = known_advantage(params, timeline)
-    chain = _filter(timeline, params, advantage)
-    predicted = evidence(timeline, chain, advantage, margin)
-    fitted = filter_fit(
-        NAME, params, {"draw_margin": margin, "white_advantage": advantage}, {"skill": chain}, predicted
-    )
+    fitted = ratings.rated(NAME, timeline, params, _filter)
     if not params.smooth:
         return fitted
-    smoothed = _smooth(timeline, chain)
+    smoothed = _smooth(timeline, fitted.chains["skill"])
     return replace(fitted, kind="smoothed", chains={"skill": smoothed}, leave_one_out=math.nan)
 
 
@@ -81,7 +67,7 @@ fit: Final = one_pass(_fit)
 gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "tau")
 
 
-def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
+def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
     from ttt_cli.kernels.scores.glicko import filter_periods
 
     before, after = (Beliefs(*np.empty((2, timeline.n_nodes))) for _ in range(2))
@@ -91,10 +77,10 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> Filter:
     games = rows_of(timeline, advantage)
     for piece in whole_periods(timeline):
         filter_periods(piece, steps, params.prior_sd**2, games, before, after, slopes)
-    return prior.filtered(prior.origin + after.mean, np.sqrt(after.variance))
+    return {"skill": prior.filtered(prior.origin + after.mean, np.sqrt(after.variance))}
 
 
-def _smooth(timeline: Timeline, chain: Filter) -> Smoothed:
+def _smooth(timeline: Timeline, chain: Any) -> Smoothed:
     from ttt_cli.kernels.scores.glicko import smooth_back
 
     before = Beliefs(chain.before_mean, chain.before_sd**2)

@@ -8,18 +8,10 @@ from pydantic import Field
 
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
-from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE
 from ttt_cli.inference.prior import RandomWalk
 from ttt_cli.inference.scores import ratings
-from ttt_cli.inference.scores.filtering import (
-    filter_fit,
-    gradient_by_differences,
-    one_pass,
-    rows_of,
-    whole_periods,
-)
-from ttt_cli.inference.scores.ratings import DeviationParams, evidence, known_advantage
+from ttt_cli.inference.scores.filtering import gradient_by_differences, one_pass, rows_of, whole_periods
 from ttt_cli.inference.traits import Traits
 from ttt_cli.kernels.scores.structures import Beliefs, Slopes
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -30,7 +22,7 @@ TRAITS: Final = Traits(kind="filtered", has_evidence=True, draws_apart=True)
 predict: Final = ratings.predict
 
 
-class Params(DeviationParams):
+class Params(ratings.DeviationParams):
     """Parameters of Glicko-2. Volatilities are in units of 400 / ln 10 = 173.7 points per sqrt(period)."""
 
     volatility: float = Field(
@@ -47,19 +39,14 @@ class Params(DeviationParams):
 
 def _fit(timeline: Timeline, params: Params) -> Fit:
     """Filter the games once. The log-evidence is the sum of the log probabilities with which each was predicted."""
-    margin = resolve_logistic_margin(params, timeline)
-    advantage = known_advantage(params, timeline)
-    skill, volatility = _filter(timeline, params, advantage)
-    predicted = evidence(timeline, skill, advantage, margin)
-    chains = {"skill": skill, "volatility": volatility}
-    return filter_fit(NAME, params, {"draw_margin": margin, "white_advantage": advantage}, chains, predicted)
+    return ratings.rated(NAME, timeline, params, _filter)
 
 
 fit: Final = one_pass(_fit)
 gradient: Final = gradient_by_differences(_fit, "prior_mean", "prior_sd", "volatility", "volatility_change")
 
 
-def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filter, Filter]:
+def _filter(timeline: Timeline, params: Params, advantage: float) -> dict[str, Filter]:
     from ttt_cli.kernels.scores.glicko2 import Newcomer, filter_volatile
 
     steps = STEPS_PER_YEAR[timeline.period]
@@ -75,4 +62,6 @@ def _filter(timeline: Timeline, params: Params, advantage: float) -> tuple[Filte
     skill = RandomWalk(timeline, params.prior_mean, params.prior_sd, drift, ceiling=params.prior_sd)
     unknown = np.full(timeline.n_nodes, math.nan)
     level = RandomWalk(timeline, params.volatility, math.nan, 0.0)
-    return skill.filtered(mean, np.sqrt(variance)), level.filtered(volatility, unknown)
+    return {
+        "skill": skill.filtered(mean, np.sqrt(variance)), "volatility": level.filtered(volatility, unknown),
+    }  # fmt: skip

@@ -65,13 +65,18 @@ def save(
     check_places(games, truth, years, movetext=movetext)
     with _filled(games) as part, _filled(truth) as truth_part, _filled(years) as years_part:
         if truth_part:
-            _write_truth(simulated, truth_part)
+            columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
+            _copy(simulated, ("player", "year", "skill"), columns, truth_part)
         if years_part:
-            _write_years(simulated, years_part)
+            columns = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
+            _copy(simulated, ("years", "margin", "newcomers"), columns, years_part)
         if part and _is_pgn(games):
             _write_pgn(simulated, part, movetext, progress)
         elif part:
-            _write_csv(simulated, part)
+            date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
+            names = [f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black")]
+            columns = [f"{date} AS date", *names, f"{_SQL_RESULT} AS result"]
+            _copy(simulated, ("date", "white", "black", "outcome"), columns, part)
 
 
 def _is_pgn(games: Path | BinaryIO) -> bool:
@@ -113,23 +118,6 @@ def _filled(target: Path | BinaryIO | None) -> Iterator[Path | None]:
         if not isinstance(target, Path):
             raise
         raise _unwritable(target, error) from error
-
-
-def _write_csv(simulated: Simulated, path: Path) -> None:
-    date = _SQL_DATE if simulated.plan.dates == "day" else f"year({_SQL_DATE})"
-    columns = [f"{date} AS date", *(f"{_sql_name(side, simulated)} AS {side}" for side in ("white", "black"))]
-    columns.append(f"{_SQL_RESULT} AS result")
-    _copy(simulated, ("date", "white", "black", "outcome"), columns, path)
-
-
-def _write_truth(simulated: Simulated, path: Path) -> None:
-    columns = [f"{_sql_name('player', simulated)} AS player", "year AS period", "skill"]
-    _copy(simulated, ("player", "year", "skill"), columns, path)
-
-
-def _write_years(simulated: Simulated, path: Path) -> None:
-    columns = ["years AS period", "margin AS draw_margin", "newcomers AS newcomers_mean"]
-    _copy(simulated, ("years", "margin", "newcomers"), columns, path)
 
 
 def _sql_name(column: str, simulated: Simulated) -> str:

@@ -1,18 +1,23 @@
 """What systems of ratings share: where players begin, with a deviation or without, and what follows for games."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ttt_cli.arrays import Array
+from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
+from ttt_cli.inference.draws import resolve_logistic_margin
 from ttt_cli.inference.outcome import ELO_SCALE, log_score, logistic_probabilities
 from ttt_cli.inference.params import ExpectedParams, PriorMean, PriorSd
 from ttt_cli.inference.prior import RandomWalk
+from ttt_cli.inference.scores.filtering import filter_fit
 from ttt_cli.timeline import Timeline
 
+Filtered = Callable[[Timeline, Any, float], dict[str, Filter]]  # by White's advantage
 Expectation = Annotated[
     Literal["logistic", "normal"],
     Field(description="how a rating difference becomes an expected score in the update"),
@@ -46,11 +51,6 @@ class DeviationParams(ExpectedParams):
     )
 
 
-def known_advantage(params: ExpectedParams, timeline: Timeline) -> float:
-    """White's advantage in points; none where colours are unknown."""
-    return params.white_advantage if timeline.colours else 0.0
-
-
 def damping(variance: Array) -> Array:
     """The factor g by which differences count less when a rating has this variance, points^2 (Glickman 1999)."""
     return np.asarray(1.0 / np.sqrt(1.0 + 3.0 * variance / (math.pi * ELO_SCALE) ** 2))
@@ -62,12 +62,20 @@ def predict(params: dict[str, Any], white: dict[str, Array], black: dict[str, Ar
     return _probabilities(difference, white["sd"] ** 2 + black["sd"] ** 2, params["draw_margin"])
 
 
-def evidence(timeline: Timeline, chain: Filter, advantage: float, margin: float) -> float:
-    """The sum of the log probabilities with which the games were predicted from before their periods, nats."""
-    white, black = timeline.game_white, timeline.game_black
+def rated(name: str, timeline: Timeline, params: DeviationParams, filtered: Filtered) -> Fit:
+    """The fit of a filter with a skill chain; its evidence is that of games by what was believed before their periods.
+
+    White's advantage is none where colours are unknown.
+    """
+    margin = resolve_logistic_margin(params, timeline)
+    advantage = params.white_advantage if timeline.colours else 0.0
+    chains = filtered(timeline, params, advantage)
+    white, black, chain = timeline.game_white, timeline.game_black, chains["skill"]
     difference = chain.before_mean[white] - chain.before_mean[black] + timeline.ahead(advantage)
     variance = chain.before_sd[white] ** 2 + chain.before_sd[black] ** 2
-    return log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
+    evidence = log_score(_probabilities(difference, variance, margin), timeline.outcome, timeline.weight)
+    worked_out = {"draw_margin": margin, "white_advantage": advantage}
+    return filter_fit(name, params, worked_out, chains, evidence)
 
 
 def _probabilities(difference: Array, variance: Array, margin: float) -> Array:

@@ -143,7 +143,7 @@ class FitsApart:
 
     def _inference(self, holder: Holder, pieces: Pieces, play: Play, start: Fit | None) -> SlicedInference:
         moving, newcomers = MovingMargins(self._timeline, play, start), self._priors["skill"].newcomers
-        return SlicedInference(holder, pieces.borders, pieces.widest, moving, play, newcomers)
+        return SlicedInference(holder, pieces, moving, play, newcomers)
 
     def _cut(self, play: Play) -> Holder:
         timeline, place, start = self._timeline, self._place, self._given.get("start")

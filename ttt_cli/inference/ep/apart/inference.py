@@ -14,7 +14,8 @@ import numpy as np
 from ttt_cli.arrays import Array
 from ttt_cli.errors import TttError
 from ttt_cli.fitted import DrawCurve, NewcomerCurve
-from ttt_cli.inference.ep.apart.borders import Borders, Coupling
+from ttt_cli.inference.ep.apart.borders import Coupling
+from ttt_cli.inference.ep.apart.cutting import Pieces
 from ttt_cli.inference.ep.inference import EARLY, ROUNDING
 from ttt_cli.inference.ep.joint_means import conjugate_gradients
 from ttt_cli.inference.ep.levels import Correction, Levels
@@ -61,13 +62,12 @@ class SlicedInference:
     def __init__(
         self,
         holder: Holder,
-        borders: Borders,
-        widest: float,
+        pieces: Pieces,
         moving: MovingMargins,
         play: Play,
         newcomers: Newcomers | None = None,
     ) -> None:
-        self._holder, self._borders, self._widest, self._play = holder, borders, widest, play
+        self._holder, self._borders, self._widest, self._play = holder, pieces.borders, pieces.widest, play
         self._last = self._decay = 0.0
         self.traffic = self.steps = self._sweeps = 0
         self.moving, self._newcomers = moving, newcomers
