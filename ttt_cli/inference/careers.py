@@ -11,10 +11,9 @@ from ttt_cli.timeline import Timeline
 
 
 class Career(RandomWalk):
-    """A random walk along a `Curve`: a step has mean D(a') - D(a) and variance drift^2 (A(a') - A(a)).
+    """A random walk along a `Curve`: a step has mean D(a') - D(a) and variance drift^2 (A(a') - A(a)), a being ages.
 
-    a and a' are the years from the player's first period to the node before and to the node. With a `mean_drift` the
-    means of first nodes walk over the years (`newcomers.py`).
+    With a `mean_drift` the means of first nodes walk over the years (`newcomers.py`).
     """
 
     def __init__(
@@ -71,5 +70,4 @@ def ages(timeline: Timeline) -> Array:
     first = np.zeros(len(timeline.players), np.int64)
     debut = timeline.previous < 0
     first[timeline.node_player[debut]] = timeline.node_period[debut]
-    years: Array = (timeline.node_period - first[timeline.node_player]) / STEPS_PER_YEAR[timeline.period]
-    return years
+    return np.asarray((timeline.node_period - first[timeline.node_player]) / STEPS_PER_YEAR[timeline.period])

@@ -12,10 +12,7 @@ from ttt_cli.timeline import Timeline
 
 
 class DrawParams(Protocol):
-    """How frequent draws are: `draw_margin`, points, or auto: by the chance of a draw between equals.
-
-    `draw_probability` None: the share among the games.
-    """
+    """How frequent draws are: a margin, points, or auto: by their chance between equals, None: that of the games."""
 
     draw_margin: float | Literal["auto"]
     draw_probability: float | None
@@ -58,10 +55,7 @@ def logistic_margin_slope(params: DrawParams, timeline: Timeline) -> float:
 
 
 def resolve_margin(params: GaussianDrawParams, timeline: Timeline) -> float:
-    """The draw margin in points, `auto` worked out.
-
-    Raises ConfigError when the games cannot have come from the margin: draws without one, or nothing but draws.
-    """
+    """The draw margin in points, `auto` worked out. Raises ConfigError when the games cannot have come from it."""
     return _resolve(params, timeline, lambda probability: margin_for(probability, params.beta))
 
 

@@ -144,10 +144,7 @@ class MovingMargins:
         return DrawCurve(years, self._by_year, sd, origin + self._level(posterior))
 
     def gradient(self, posterior: Posterior, by_margin: Array) -> dict[str, float]:
-        """Of the log-evidence in eps0 and the strength; `by_margin` (games,) is that in each game's margin.
-
-        In the strength as if margins did not know the skills that follow, and a walk's information its parameters.
-        """
+        """Of the log-evidence in eps0 and, roughly, the strength, from that in each game's margin, (games,)."""
         margin, base = posterior.rule.margin, self._play.margin
         slope = float(by_margin @ (margin / base)) if base else float(by_margin.sum())
         if self.of_newcomers and (own := posterior.of_years.own):
@@ -160,13 +157,11 @@ class MovingMargins:
 
     @property
     def _by_year(self) -> Array:
-        found: Array = self._play.margin * np.exp(self.walk.theta)
-        return found
+        return np.asarray(self._play.margin * np.exp(self.walk.theta))
 
     def _sum(self, posterior: Any, *what: Any) -> Array:
         """What all slices find, by year."""
-        found: Array = np.sum(posterior.margins(*what), axis=0)
-        return found
+        return np.asarray(np.sum(posterior.margins(*what), axis=0))
 
     def _weight_of(self, posterior: Any) -> Array:
         if self._weight is None:
@@ -210,8 +205,7 @@ def _filled(level: Array) -> Array:
     if not len(known):
         return np.zeros(len(level))
     last = np.maximum(np.searchsorted(known, np.arange(len(level)), side="right") - 1, 0)
-    found: Array = level[known[last]]
-    return found
+    return np.asarray(level[known[last]])
 
 
 def drift_slope(refit: Callable[..., Fit], timeline: Timeline, params: DrawsMove, fit: Fit) -> float:

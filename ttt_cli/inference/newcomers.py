@@ -59,10 +59,7 @@ class Newcomers:
         return Debuts(self.first, self.place[self.year], self.calendar, self.sd, chains, messages)
 
     def listen(self, ask: Callable[..., list[Any]]) -> None:
-        """Believe what smoothed messages say, and have every first node receive what the other players say.
-
-        `ask` has `Debuts` of all slices do something. `log_evidence` is what that adds to the evidence of the chains.
-        """
+        """Believe what messages say, and have first nodes receive what others say, by what `Debuts` are asked."""
         information, score = np.sum(ask("reported"), axis=0)[:, self.place]
         precision_of_u = np.eye(len(self._years)) + self._root.T * information @ self._root
         inverse, weighted_u = np.linalg.inv(precision_of_u), self._root.T @ score
@@ -95,8 +92,7 @@ class Newcomers:
 
     def by_skills(self, x: Array) -> Array:
         """The mean of m given all skills, (years,), from their origin."""
-        found: Array = self.given_skills @ self._sum(x[self.first]) * self.sd**2
-        return found
+        return np.asarray(self.given_skills @ self._sum(x[self.first]) * self.sd**2)
 
     def told(self, weights: Array, size: int) -> Array:
         """Weights of skills, (size,), whose sum is that of `by_skills` with `weights`, (years,)."""
@@ -106,13 +102,11 @@ class Newcomers:
 
     def waves(self, most: int) -> Array:
         """Weights of the sums of m that vary most before any game is known, (waves, years)."""
-        found: Array = np.linalg.svd(self._root)[0].T[:most]
-        return found
+        return np.asarray(np.linalg.svd(self._root)[0].T[:most])
 
     def sample(self, rng: np.random.Generator) -> Array:
         """A sample of m before any game is known, of every newcomer's year, (newcomers,)."""
-        found: Array = (self._root @ rng.standard_normal(len(self._years)))[self.year]
-        return found
+        return np.asarray((self._root @ rng.standard_normal(len(self._years)))[self.year])
 
     def tied(self, chains: Chains) -> Chains:
         """The chains with m of the years as further variables, from which those of newcomers' skills come."""
@@ -175,13 +169,11 @@ class Debuts:
     def _each(self) -> Array:
         """What each says, (2, newcomers)."""
         said = (self._messages.marginal[self.first] - self._messages.forward[self.first]).T
-        found: Array = said / (1.0 + self.sd**2 * said[0])
-        return found
+        return np.asarray(said / (1.0 + self.sd**2 * said[0]))
 
     def excess(self, z: Array) -> Array:
         """What the precision of skills given m has at first nodes beyond that of chains, times z, (newcomers,)."""
-        found: Array = (self.sd**-2 - 1.0 / self._chains.variance[self.first]) * z[self.first]
-        return found
+        return np.asarray((self.sd**-2 - 1.0 / self._chains.variance[self.first]) * z[self.first])
 
     def add_shared(self, shared: Array, z: Array, az: Array) -> None:
         """Add to `az` what the precision of skills has times z beyond that of chains, given what it takes off."""

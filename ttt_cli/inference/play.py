@@ -9,10 +9,9 @@ from ttt_cli.kernels.ep.structures import Rule
 
 @dataclass(frozen=True)
 class Play:
-    """What a `Rule` has but for its games; `unit`: points in an Elo point.
+    """What a `Rule` has but for its games; `unit`: points in an Elo point; `drift`, `strength`: how margins move.
 
     `own_margins`: the sd of newcomers' draw margins, counted from `margin`, 0 where players have none of their own.
-    `drift` and `strength`: how margins move.
     """
 
     noise: float

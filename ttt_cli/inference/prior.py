@@ -26,10 +26,7 @@ class Prior(Protocol):
     newcomers: Newcomers | None
 
     def steps(self) -> tuple[Array, Array]:
-        """Mean and variance (nodes,), points, of the change since the player's node before.
-
-        At first nodes those of the quantity itself, the mean from `origin`, the variance above 0.
-        """
+        """Mean and variance (nodes,) of the change since the player's node before; of first nodes, of the quantity."""
 
     def gradient(self, by_mean: Array, by_variance: Array) -> dict[str, float]:
         """The gradient of something in the parameters but `origin`, from that in the `steps`."""

@@ -168,10 +168,7 @@ class YearMargins:
             posterior.chains.mean[first] = (by_year - self._base)[year]
 
     def scores(self, posterior: Posterior, by_year: Array, informed: bool) -> Array:
-        """The score of the logarithm of each year's margin, and if asked its Fisher information, (1 or 2, years).
-
-        The score alone may be that of the sites, which is the same at the fixed point.
-        """
+        """The score of each year's log margin, or that of the sites, and if asked its Fisher information."""
         if self.own:
             return self._of_newcomers(posterior, by_year, *self.own)[: 1 + informed]
         return self._of_games(posterior, informed)

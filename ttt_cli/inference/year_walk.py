@@ -25,10 +25,7 @@ class Pass(NamedTuple):
 
 
 class YearWalk:
-    """theta = L u with u standard normal, (years,): robust for drifts however small.
-
-    It begins where `start` ends: at 0 without one. `information` (years,) is F, that of theta.
-    """
+    """theta = L u with u standard normal, (years,), from `start` or 0 on; `information` (years,) is F, of theta."""
 
     def __init__(self, years: Ids, drift: float, start: Array | None) -> None:
         self.drift = drift
@@ -43,8 +40,7 @@ class YearWalk:
     @property
     def theta(self) -> Array:
         """The walk as it is now, (years,)."""
-        found: Array = np.cumsum(self._sd * self._u)
-        return found
+        return np.asarray(np.cumsum(self._sd * self._u))
 
     def step(self, score: Array, information: Array) -> float:
         """One step of Fisher scoring from a posterior; the largest move."""

@@ -201,10 +201,7 @@ def _adjusted(
     timeline: Timeline,
     params: Params,
 ) -> Adjusted:
-    """Raw ratings joined with the prior N(prior_mean, prior_sd^2), by precision; players not rated have only that.
-
-    Only years with games that count are joined so; between them ratings are on straight lines, as in the source.
-    """
+    """Raw ratings joined with the prior by precision, in years with games that count; straight lines between them."""
     n = timeline.n_nodes
     raw_precision, raw_mean, shared, drift = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     raw_precision[rated.nodes] = 1.0 / variance

@@ -1,7 +1,4 @@
-"""Elo's method for the past: performances over five-year periods, smoothed over time (Edo paper, introduction).
-
-Little is known of its details; what had to be decided is tagged "decision".
-"""
+"""Elo's method for the past: performances over five years, smoothed (Edo paper); what was decided is tagged."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -94,8 +91,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 
 def middles(timeline: Timeline) -> Array:
     """The middle of each node's period, years of the calendar."""
-    middle: Array = year_of(timeline.node_period.astype(np.float64) + 0.5, timeline.period)
-    return middle
+    return np.asarray(year_of(timeline.node_period.astype(np.float64) + 0.5, timeline.period))
 
 
 def lay_out(timeline: Timeline, time: Array, span: float) -> Entries:
@@ -182,8 +178,7 @@ def on_one_level(entries: Entries, within: Array, solver: SolverConfig) -> tuple
 def curves(timeline: Timeline, time: Array, entries: Entries, performance: Array, width: float) -> Array:
     """Each node's rating on the smooth curve through its player's performances; 0 for who has none.
 
-    Decision: the mean of the performances, weighted by games and by a Gaussian of sd `width` years in the time from
-    the node to the mean time of the entry's games.
+    Decision: their mean, weighted by games and by a Gaussian of sd `width` years in the time to the mean of the games.
     """
     from ttt_cli.kernels.scores.elo_historical import draw_curves
 

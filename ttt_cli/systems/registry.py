@@ -35,19 +35,12 @@ class Model(Protocol):
     Params: type[Params]
 
     def fit(self, timeline: Timeline, params: Any, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
-        """Infer the skills of every node.
-
-        Nodes without games are allowed: a smoothed model gives there what it predicts of the player, newcomers
-        included, and that is how it is scored.
-        """
+        """Infer the skills of every node; those without games are as a smoothed model predicts them."""
 
     def fit_before(
         self, timeline: Timeline, params: Any, solver: SolverConfig, first: int, start: Fit | None = None
     ) -> Fit:
-        """What is believed before every period from that at index `first` on; NaN elsewhere.
-
-        Only of systems whose traits say `fits_periods`.
-        """
+        """What is believed before every period from `first` on, NaN elsewhere; of traits that `fits_periods`."""
 
     def gradient(self, timeline: Timeline, params: Any, fit: Fit) -> dict[str, float]:
         """Gradient of the log-evidence in each numeric parameter at a converged fit of the timeline, per unit of it.

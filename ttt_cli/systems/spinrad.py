@@ -37,10 +37,7 @@ def fit(
     solver: SolverConfig,  # noqa: ARG001
     **given: Unpack[Given],
 ) -> Fit:
-    """Run `rounds` times through the games and back; a rating is the mean of those of the last two runs.
-
-    Nothing is left to converge: the trace tells how far each round moved the ratings.
-    """
+    """Run `rounds` times through the games and back; a rating is the mean of the last two runs. Nothing converges."""
     margin = resolve_logistic_margin(params, timeline)
     current = np.full(len(timeline.players), params.prior_mean)
     rating = np.full(timeline.n_nodes, params.prior_mean)

@@ -104,10 +104,7 @@ _refit = fit
 
 
 def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
-    """The gradient of the log-evidence at a converged fit in every numeric parameter, per point.
-
-    Parameters of the draw margin that were left to their defaults follow beta (`kernels/ep/ttt.py`).
-    """
+    """The gradient of the log-evidence at a converged fit in numeric parameters, with defaults that follow beta."""
     numbers = params.resolved()
     shared = through_time(timeline, numbers)
     found = _gradient(numbers, shared.posterior(fit))

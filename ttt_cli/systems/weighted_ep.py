@@ -22,14 +22,7 @@ from ttt_cli.inference import outcome
 from ttt_cli.inference.draws import margin_slope, resolve_margin
 from ttt_cli.inference.ep.weighted import GamesSoFar, Probit
 from ttt_cli.inference.outcome import by_sides, log_score
-from ttt_cli.inference.params import (
-    Beta,
-    DrawMargin,
-    DrawProbability,
-    PriorMean,
-    PriorSd,
-    WhiteAdvantage,
-)
+from ttt_cli.inference.params import Beta, DrawMargin, DrawProbability, PriorMean, PriorSd, WhiteAdvantage
 from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.scores.filtering import central_slope
 from ttt_cli.inference.solver import Given
@@ -88,10 +81,7 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
 def fit_before(
     timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
 ) -> Fit:
-    """What is believed before every period from that at index `first` on, by one fit each; `start` as in `fit`.
-
-    Everything else is NaN, but the log-evidence is there if `first` is 0.
-    """
+    """What is believed before every period from `first` on, by a fit each; the log-evidence is there if that is 0."""
     probit = _probit(timeline, params)
     games = GamesSoFar(timeline, probit, solver, start=start)
     mean, sd = games.predict(first)
@@ -160,5 +150,4 @@ def _drift(timeline: Timeline, params: Params, sd: Array, before_sd: Array) -> A
     follows = timeline.previous >= 0
     last = timeline.previous[follows]
     grown[last] = (before_sd[follows] ** 2 - sd[last] ** 2) / timeline.gap_years[follows]
-    drift: Array = np.sqrt(np.maximum(grown, 0.0))
-    return drift
+    return np.asarray(np.sqrt(np.maximum(grown, 0.0)))

@@ -172,10 +172,9 @@ class Search:
 
 
 class Objective:
-    """The log-evidence over the coordinates of the tuned parameters, and what its values have cost so far.
+    """The log-evidence over the coordinates of tuned parameters, and its cost; `keep` takes points, `bar` shows them.
 
-    `configured` are the parameters in the config, `begin` the coordinates from which the search can begin. `keep` takes
-    every point, `bar` shows it.
+    `configured` are the parameters in the config, `begin` the coordinates from which the search can begin.
     """
 
     def __init__(
@@ -221,8 +220,7 @@ class Objective:
             return np.array([found[one.key] * one.slope(values[one.key]) for one in self.coordinates])
         steps = STEP * np.eye(len(at))
         ends = np.array([[self._log_evidence(at + sign * step, fit) for sign in (1, -1)] for step in steps])
-        gradient: Array = (ends[:, 0] - ends[:, 1]) / (2.0 * STEP)
-        return gradient
+        return np.asarray((ends[:, 0] - ends[:, 1]) / (2.0 * STEP))
 
     def _log_evidence(self, at: Array, near: Fit) -> float:
         params = with_overrides(self.resolved, self.values(at)).params

@@ -105,10 +105,7 @@ def _search(loss: "_Loss", begin: Array, free: tuple[Coordinate, ...], plan: Tun
 
 
 class _Loss:
-    """The mean log-loss with which a system predicts the games of the years before the test, nats per game.
-
-    `start` is that of the system as it is configured, `least` the smallest so far, with the parameters `values`.
-    """
+    """The mean log-loss, nats per game, of games before the test: as configured (`start`), and `least` so far."""
 
     def __init__(self, past: Timeline, resolved: Resolved, plan: TunePlan, bar: Bar) -> None:
         self._past, self._resolved, self._plan, self._bar = past, resolved, plan, bar

@@ -61,10 +61,7 @@ def tasks_of(timeline: Timeline, system: int, first: int, every: int, plan: Tune
 
 @dataclass
 class Evaluation:
-    """Does the tasks of one system after the other; a worker for `run_chains`, to which it reports each set tried.
-
-    `threads`: how many a fit may take where the config does not say; None for all there are.
-    """
+    """Does the tasks of one system after the other, reporting each set tried; `threads` where configs do not say."""
 
     timeline: Timeline
     systems: tuple[System, ...]

@@ -58,10 +58,7 @@ def _shared(deviation: Array, white: Ids, black: Ids) -> float:
 
 @dataclass(frozen=True)
 class SystemScores:
-    """A system's scores over some of the games, `games` weighted: means of log-loss, nats, Brier score and accuracy.
-
-    `difference` is the mean of that of the log-loss from the best system's, None for the best itself.
-    """
+    """A system's weighted mean scores, log-loss in nats; `difference`: of that from the best's, None for the best."""
 
     entry: Entry
     games: float

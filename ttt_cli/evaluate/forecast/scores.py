@@ -1,7 +1,4 @@
-"""How good forecasts are: log score, Brier score and accuracy, of a run and of single games.
-
-Predict, score, then learn (Dawid 1984): `ttt_cli.evaluate.forecast.predict` makes the probabilities.
-"""
+"""How good forecasts are: log score, Brier score and accuracy: predict, score, then learn (Dawid 1984)."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -70,11 +70,6 @@ def _others(
     return other
 
 
-def _place(
-    bound: Array,
-    point: Array,
-    left: Places | int,
-    right: Places | int,
-) -> Places:
+def _place(bound: Array, point: Array, left: Places | int, right: Places | int) -> Places:
     """The interval of each point between the bounds, kept within [left, right)."""
     return np.asarray(np.clip(np.searchsorted(bound, point, "right") - 1, left, right - 1), np.int64)

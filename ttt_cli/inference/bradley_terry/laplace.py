@@ -32,11 +32,7 @@ def laplace_integral(value: float, information: Factor) -> float:
 
 @dataclass(frozen=True)
 class Derivatives:
-    """Of the log-likelihood of comparisons at one rating, in its difference and in the margin, arrays (rows,).
-
-    `first`, `second` and `third` in the difference; `margin_*`: the derivatives of the log-likelihood itself and of the
-    first two in the margin.
-    """
+    """Of the log-likelihood of comparisons at a rating, and of the first two of these in the margin, arrays (rows,)."""
 
     first: Array
     second: Array
@@ -74,8 +70,7 @@ def difference_variances(
 
 def differences(comparisons: Comparisons, rating: Array) -> Array:
     """The rating difference of `first` in every row."""
-    difference: Array = rating[comparisons.first] - rating[comparisons.second] + comparisons.shift
-    return difference
+    return np.asarray(rating[comparisons.first] - rating[comparisons.second] + comparisons.shift)
 
 
 def leave_one_out(

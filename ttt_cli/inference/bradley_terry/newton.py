@@ -33,8 +33,7 @@ Histories = Callable[[Array, Array, Array, Array], float]
 class Posterior:
     """The log density of ratings in natural units, with its slopes and curvatures at the last point asked for.
 
-    `gradient`, `diagonal` (curvature of games and of `own`) and `link_precision` (with the node before) have shape
-    (nodes,), `coupling` that of the comparisons.
+    Of shape (nodes,), the precision of links with the node before; that of `coupling` is the comparisons'.
     """
 
     def __init__(

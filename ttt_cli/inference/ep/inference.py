@@ -155,10 +155,7 @@ class Inference(State):
         return unsolved
 
     def joint_solver(self) -> Callable[[Vector, float], Vector]:
-        """b, relative error -> A^-1 b, in the energy norm, for the precision A of the joint Gaussian.
-
-        Newcomers' mean is integrated out: no sweep may follow.
-        """
+        """b, relative error (of energy) -> A^-1 b for the joint precision A, newcomers' mean left out."""
         if self.newcomers:
             self.newcomers.leave(self.chains)
         self._linearise(self._joint.diagonal, self._joint.residual)

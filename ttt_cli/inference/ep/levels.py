@@ -119,11 +119,7 @@ class YearLevels:
 
 
 class Levels:
-    """What chains and games lack of A, and the levels of the years.
-
-    `known` is what `YearLevels` know of all parts of a timeline. `spread`: A is at least 1 / `spread` times what it is
-    without what newcomers share.
-    """
+    """What chains and games lack of A, of what all `YearLevels` know; A is no less than 1 / `spread` of it without."""
 
     def __init__(self, newcomers: Newcomers, known: Sequence[tuple[Array, Array | None]]) -> None:
         self._newcomers, self.spread = newcomers, newcomers.spread

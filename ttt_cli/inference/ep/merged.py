@@ -91,10 +91,7 @@ def _own(column: NDArray[Number]) -> NDArray[Number]:
 
 
 def handicap_places(offset: Array, neutral: Mask | bool) -> tuple[Array, NDArray[np.integer]]:
-    """The handicaps there are, as `MergedGames` has them, 0 first, and the place of each game's among them, (games,).
-
-    Raises DataError when there are too many.
-    """
+    """The handicaps there are, 0 first, and the place of each game's, (games,). Raises DataError when too many."""
     if not (offset.any() or np.any(neutral)):
         return np.zeros((1, 2)), np.broadcast_to(np.uint8(0), len(offset))
     points, point = np.unique(np.append(0.0, offset), return_inverse=True)
@@ -124,9 +121,5 @@ def codes(
 
 
 def points_given(handicap: Array, unit: float, advantage: float) -> Array:
-    """What is added to `first`'s skill besides White's advantage, points, by the place in a code.
-
-    `handicap` as `MergedGames` has it; `unit`: points that are one Elo point; `advantage`: White's, points.
-    """
-    given: Array = unit * handicap[:, 0] + advantage * handicap[:, 1]
-    return given
+    """What is added to `first`'s skill besides White's `advantage`, points, with so many to an Elo point (`unit`)."""
+    return np.asarray(unit * handicap[:, 0] + advantage * handicap[:, 1])

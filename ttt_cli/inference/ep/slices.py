@@ -24,11 +24,7 @@ class Slices:
     """Consecutive slices of about as many games, `parts`; `later`: nodes whose player's one before is elsewhere."""
 
     def __init__(
-        self,
-        node_start: Places,
-        game_start: Places,
-        previous: Ids,
-        threads: int | None = None,
+        self, node_start: Places, game_start: Places, previous: Ids, threads: int | None = None
     ) -> None:
         cuts = period_cuts(game_start, min(threads or available_cores(), MOST))
         bounds = zip(cuts.tolist(), node_start[cuts].tolist(), game_start[cuts].tolist(), strict=True)

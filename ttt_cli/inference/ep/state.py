@@ -69,10 +69,7 @@ class State(Posterior):
         self._each(settle)
 
     def _guess(self) -> None:
-        """Give every game the sites that it would have if its players were as marginals say.
-
-        A pass backward in which no node has one after it and games have no weight, so that beliefs stay as they are.
-        """
+        """Give every game the sites that it would have if its players were as marginals say, which stay as they are."""
         chains = self.chains._replace(following=np.full_like(self.chains.following, -1))
         games = self._games._replace(weight=np.zeros_like(self._games.weight))
         self._each(

@@ -63,10 +63,7 @@ class ThroughTime:
         return inference
 
     def fit(self, made: Callable[..., Fit], solver: SolverConfig, given: Given, **pace: Any) -> Fit:
-        """The fixed point of expectation propagation; with draw margins its evidence is over that without games.
-
-        `made` makes a Fit of what is found, `pace` is that of `iterate`.
-        """
+        """The fixed point, `made` a Fit; with draw margins its evidence is over that without games."""
         timeline, params, place = self.timeline, self.params, given.get("place")
         apart, nothing = None, 0.0
         if place:

@@ -217,10 +217,7 @@ class Inference:
         self.level[drawn] = self._pull * (self._drawn[drawn] - centre)
 
     def _solve(self) -> float:
-        """Find how far the joint means are; returns a bound on the error of that, points.
-
-        The equations are solved as if prior means were not centred; the centre then moves by that of the solution.
-        """
+        """Find how far the joint means are, as if prior means were not centred, then centred; a bound on its error."""
         kernels, counted, games, pull = self._kernels, self._counted, self._games, self._pull
         kernels.linearise(
             counted, games, self._prior, pull, self._marginal, self._total, self.level,

@@ -149,8 +149,7 @@ class JointInference(Posterior):
         if not x.any():
             return np.zeros(len(x))
         away = [np.bincount(at, joined * x[to], len(x)) for at, to in ((first, second), (second, first))]
-        product: Array = diagonal * x - away[0] - away[1]
-        return product
+        return np.asarray(diagonal * x - away[0] - away[1])
 
     def deviations(self, contrasts: Array) -> Array:
         """The sds of sums of skills, points, (sums,), with weights (nodes, sums)."""
@@ -224,8 +223,7 @@ class JointInference(Posterior):
 
     def mean_skills(self) -> Array:
         """Of all nodes, from the origin, points."""
-        mean: Array = self.beliefs[0, : self._nodes]
-        return mean
+        return np.asarray(self.beliefs[0, : self._nodes])
 
     def draws(self) -> DrawCurve | None:
         """What is believed of draw margins that move."""

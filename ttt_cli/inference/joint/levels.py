@@ -40,8 +40,7 @@ def contrast(timeline: Timeline, inside: Mask, others: Mask) -> Array:
     both = (among > 0) & (against > 0)
     share = np.where(both, among, 0.0) / among[both].sum()
     weights = own / np.maximum(among, 1.0)[period] - other / np.maximum(against, 1.0)[period]
-    found: Array = share[period] * weights
-    return found
+    return np.asarray(share[period] * weights)
 
 
 def _loose_parts(games: Games) -> list[tuple[str, Mask, Mask]]:

@@ -15,8 +15,7 @@ STIFF: Final = 1e-10  # of the largest variance: smaller steps are none, as the 
 def beginnings(previous: Ids, variance: Array) -> Mask:
     """Which variables are not one with that before; `variance` is that of the step from there."""
     first = previous < 0
-    found: Mask = first | (variance > STIFF * variance.max(initial=0.0))
-    return found
+    return np.asarray(first | (variance > STIFF * variance.max(initial=0.0)))
 
 
 def joint_chains(inference: Inference) -> Chains:

@@ -43,8 +43,7 @@ class Checkpoint:
         """Where the slices that are kept are cut; as wanted if there are none."""
         place = self.folder / "cuts.npy"
         if place.exists():
-            found: Places = np.load(place)
-            return found
+            return np.asarray(np.load(place))
         _write(place, wanted)
         return wanted
 

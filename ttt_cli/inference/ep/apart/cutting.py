@@ -58,8 +58,7 @@ class Cutter:
     @property
     def inner(self) -> Places:
         """The first nodes of all slices but the first."""
-        found: Places = self._timeline.node_start[self._cuts[1:-1]]
-        return found
+        return np.asarray(self._timeline.node_start[self._cuts[1:-1]])
 
     @property
     def borders(self) -> Borders:

@@ -88,9 +88,9 @@ class SlicedInference:
         return list(warm)
 
     def _survive(self, task: Callable[[], Result], *, tells: bool = False) -> Result:
-        """Do a task again from the sites that are left whenever slices are lost. Raises SliceLost in the end.
+        """Do a task again from the sites left whenever slices are lost; one that `tells` what was found needs all.
 
-        One that `tells` what was found needs sites of all slices: raises SitesLost where some have none then.
+        Raises SliceLost in the end, SitesLost where sites of some slices are gone.
         """
         losses = 0
         while True:
