@@ -12,18 +12,15 @@ from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit
 from ttt_cli.histories import Filter
 from ttt_cli.inference import outcome
-from ttt_cli.inference.draws import margin_slope, resolve_margin
-from ttt_cli.inference.ep.weighted import GamesSoFar, Probit
+from ttt_cli.inference.draws import margin_slope
+from ttt_cli.inference.ep.weighted import GamesSoFar, WeightedParams
 from ttt_cli.inference.outcome import by_sides, log_score
-from ttt_cli.inference.params import Beta, DrawMargin, DrawProbability, PriorMean, PriorSd, WhiteAdvantage
-from ttt_cli.inference.params import Params as ModelParams
 from ttt_cli.inference.scores.filtering import central_slope
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import COMMON_MARGIN, PLAY, Traits
@@ -37,29 +34,8 @@ SHARES: Final = ("opponents_pull", "fade_per_year", "fade_per_game")
 SLOPE_TOL: Final = 1e-6  # points, for differences of the evidence
 
 
-class Params(ModelParams):
+class Params(WeightedParams):
     """Parameters of weighted EP; the defaults are Salimans' where he states them (docs/models/weighted_ep.md)."""
-
-    prior_mean: PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
-    prior_sd: PriorSd = Field(default=165.0, description="sd of skill around its prior mean, points")
-    beta: Beta = 200.0
-    white_advantage: WhiteAdvantage = 0.0
-    opponents_pull: float = Field(
-        default=0.5,
-        ge=0,
-        lt=1,
-        description="how far prior means are drawn to the opponents' means, as a share",
-    )
-    fade_per_year: float = Field(
-        default=0.24, ge=0, description="a game's weight falls by exp(-this) every year"
-    )
-    fade_per_game: float = Field(
-        default=0.012,
-        ge=0,
-        description="and by exp(-this) with every game that the player plays in later periods",
-    )
-    draw_margin: DrawMargin = "auto"
-    draw_probability: DrawProbability = None
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
@@ -69,36 +45,34 @@ def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpac
     status counts the sweeps of all these fits and holds the worst of what remains; `solver` holds for each.
     Raises ConfigError when the draw margin and the games exclude each other.
     """
-    probit = _probit(timeline, params)
-    games = GamesSoFar(timeline, probit, solver, given.get("on_sweep"), given.get("start"))
+    games = GamesSoFar(timeline, params, solver, given.get("on_sweep"), given.get("start"))
     (before_mean, before_sd), (mean, sd) = games.run()
     drift = _drift(timeline, params, sd, before_sd)
     mean, before_mean = mean + params.prior_mean, before_mean + params.prior_mean
-    evidence = _log_score(timeline, params, probit, before_mean, before_sd)
-    return _fitted(params, games, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
+    evidence = _log_score(timeline, games, before_mean, before_sd)
+    return _fitted(games, Filter(mean, sd, before_mean, before_sd, drift, params.prior_sd), evidence)
 
 
 def fit_before(
     timeline: Timeline, params: Params, solver: SolverConfig, first: int, start: Fit | None = None
 ) -> Fit:
     """What is believed before every period from `first` on, by a fit each; the log-evidence is there if that is 0."""
-    probit = _probit(timeline, params)
-    games = GamesSoFar(timeline, probit, solver, start=start)
+    games = GamesSoFar(timeline, params, solver, start=start)
     mean, sd = games.predict(first)
     mean, unknown = mean + params.prior_mean, np.full(timeline.n_nodes, np.nan)
-    evidence = np.nan if first else _log_score(timeline, params, probit, mean, sd)
-    return _fitted(params, games, Filter(unknown, unknown, mean, sd, unknown), evidence)
+    evidence = np.nan if first else _log_score(timeline, games, mean, sd)
+    return _fitted(games, Filter(unknown, unknown, mean, sd, unknown), evidence)
 
 
-def _fitted(params: Params, games: GamesSoFar, chain: Filter, evidence: float) -> Fit:
+def _fitted(games: GamesSoFar, chain: Filter, evidence: float) -> Fit:
     return Fit(
         model=NAME,
         kind=TRAITS.kind,
-        params={**params.model_dump(), "draw_margin": games.probit.margin},
+        params=games.resolved,
         chains={"skill": chain},
         log_evidence=evidence,
         leave_one_out=evidence,
-        elo_unit=games.probit.elo_unit,
+        elo_unit=games.elo_unit,
         status=games.status(),
         trace=tuple(games.trace),
         state=games.state,
@@ -110,9 +84,8 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
 
     def evidence(key: str, value: float) -> float:
         moved = params.model_copy(update={key: value})
-        probit = _probit(timeline, moved)
-        (mean, sd), _ = GamesSoFar(timeline, probit, SolverConfig(tol=SLOPE_TOL)).run()
-        return _log_score(timeline, moved, probit, mean, sd)
+        games = GamesSoFar(timeline, moved, SolverConfig(tol=SLOPE_TOL))
+        return _log_score(timeline, games, *games.run()[0])
 
     slopes = {key: central_slope(partial(evidence, key), fit.params[key], params.beta) for key in NUMERIC}
     slopes |= {key: central_slope(partial(evidence, key), fit.params[key], 1.0) for key in SHARES}
@@ -120,26 +93,12 @@ def gradient(timeline: Timeline, params: Params, fit: Fit) -> dict[str, float]:
     return {"prior_mean": 0.0, **slopes}
 
 
-def _probit(timeline: Timeline, params: Params) -> Probit:
-    """The numbers of the model, with the draw margin worked out."""
-    return Probit(
-        prior_sd=params.prior_sd,
-        beta=params.beta,
-        margin=resolve_margin(params, timeline),
-        advantage=params.white_advantage,
-        pull=params.opponents_pull,
-        per_year=params.fade_per_year,
-        per_game=params.fade_per_game,
-    )
-
-
-def _log_score(timeline: Timeline, params: Params, probit: Probit, mean: Array, sd: Array) -> float:
+def _log_score(timeline: Timeline, games: GamesSoFar, mean: Array, sd: Array) -> float:
     """The sum of the log probabilities of all games by what was believed before their periods."""
-    handicap = probit.elo_unit * timeline.offset
+    handicap = games.elo_unit * timeline.offset
     white = {"mean": mean[timeline.game_white] + handicap, "sd": sd[timeline.game_white]}
     black = {"mean": mean[timeline.game_black], "sd": sd[timeline.game_black]}
-    rule = {**params.model_dump(), "draw_margin": probit.margin}
-    probabilities = by_sides(predict, rule, white, black, timeline.sides)
+    probabilities = by_sides(predict, games.resolved, white, black, timeline.sides)
     return log_score(probabilities, timeline.outcome, timeline.weight)
 
 

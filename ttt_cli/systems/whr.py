@@ -8,23 +8,18 @@ import math
 from typing import Any, Final, Unpack
 
 import numpy as np
-from pydantic import Field
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
-from ttt_cli.inference.bradley_terry.comparisons import Draws
 from ttt_cli.inference.bradley_terry.laplace import laplace_integral, leave_one_out
 from ttt_cli.inference.bradley_terry.newton import maximise
-from ttt_cli.inference.bradley_terry.ratings import Deviations, own_deviations, started_ratings
-from ttt_cli.inference.bradley_terry.whole_history import History
+from ttt_cli.inference.bradley_terry.ratings import own_deviations, started_ratings
+from ttt_cli.inference.bradley_terry.whole_history import History, WholeHistoryParams
 from ttt_cli.inference.draws import logistic_margin_slope, resolve_logistic_margin
 from ttt_cli.inference.elo_unit import logistic_unit
 from ttt_cli.inference.outcome import ELO_SCALE, logistic_probabilities, margin_probabilities
-from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, PriorMean
-from ttt_cli.inference.params import Params as ModelParams
-from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.inference.solver import Given
 from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
@@ -33,33 +28,8 @@ NAME: Final = "whr"
 TRAITS: Final = Traits(kind="smoothed", has_evidence=True, for_predictions={"deviations": "own"})
 
 
-class Params(ModelParams):
+class Params(WholeHistoryParams):
     """Parameters of WHR."""
-
-    prior_mean: PriorMean = Field(
-        default=1200.0, description="rating of the opponent in the virtual games, points"
-    )
-    virtual_draws: float = Field(
-        default=1.2, gt=0, description="virtual games won, and as many lost, at the first appearance"
-    )
-    tau: float = Field(
-        default=71.5,
-        gt=0,
-        description="sd of the change of rating over one year, points; tau * sqrt(g) over g years",
-    )
-    draws: Draws = Field(
-        default="margin",
-        description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss",
-    )
-    draw_margin: LogisticMargin = "auto"
-    draw_probability: DrawProbability = None
-    white_advantage: EloAdvantage = 0.0
-    deviations: Deviations = "exact"
-
-    def skill_prior(self, timeline: Timeline) -> Prior:
-        """How ratings change; what is believed of the first ones is the virtual games."""
-        names = "virtual_draws", "tau"
-        return RandomWalk(timeline, self.prior_mean, math.nan, self.tau, names)
 
 
 def fit(timeline: Timeline, params: Params, solver: SolverConfig, **given: Unpack[Given]) -> Fit:
@@ -124,14 +94,7 @@ def _elo_unit(params: Params, margin: float) -> float:
 
 
 def _history(timeline: Timeline, params: Params, margin: float) -> History:
-    return History(
-        timeline.in_points(_elo_unit(params, margin)),
-        prior=params.skill_prior(timeline),
-        virtual_draws=params.virtual_draws,
-        white_advantage=params.white_advantage,
-        draws=params.draws,
-        draw_margin=margin,
-    )
+    return History(timeline.in_points(_elo_unit(params, margin)), params, margin)
 
 
 def _margin(params: Params, timeline: Timeline) -> float:

@@ -4,44 +4,66 @@ import math
 from functools import partial
 
 import numpy as np
+from pydantic import Field
 
 from ttt_cli.arrays import Array
 from ttt_cli.games.table import DRAW
 from ttt_cli.inference.bradley_terry.comparisons import Draws, compare_games
 from ttt_cli.inference.bradley_terry.laplace import Derivatives, difference_variances, differences
 from ttt_cli.inference.bradley_terry.newton import Posterior
+from ttt_cli.inference.bradley_terry.ratings import Deviations
 from ttt_cli.inference.elo_unit import logistic_unit_growth
 from ttt_cli.inference.outcome import ELO_SCALE
-from ttt_cli.inference.prior import Prior
+from ttt_cli.inference.params import DrawProbability, EloAdvantage, LogisticMargin, Params, PriorMean
+from ttt_cli.inference.prior import Prior, RandomWalk
 from ttt_cli.sparse.factor import Factor
 from ttt_cli.timeline import Timeline
+
+
+class WholeHistoryParams(Params):
+    """The numbers of the model, points and years."""
+
+    prior_mean: PriorMean = Field(
+        default=1200.0, description="rating of the opponent in the virtual games, points"
+    )
+    virtual_draws: float = Field(
+        default=1.2, gt=0, description="virtual games won, and as many lost, at the first appearance"
+    )
+    tau: float = Field(
+        default=71.5,
+        gt=0,
+        description="sd of the change of rating over one year, points; tau * sqrt(g) over g years",
+    )
+    draws: Draws = Field(
+        default="margin",
+        description="how draws count: margin, as outcomes of their own; halves, as half a win and half a loss",
+    )
+    draw_margin: LogisticMargin = "auto"
+    draw_probability: DrawProbability = None
+    white_advantage: EloAdvantage = 0.0
+    deviations: Deviations = "exact"
+
+    def skill_prior(self, timeline: Timeline) -> Prior:
+        """How ratings change; what is believed of the first ones is the virtual games."""
+        names = "virtual_draws", "tau"
+        return RandomWalk(timeline, self.prior_mean, math.nan, self.tau, names)
 
 
 class History:
     """The log density of all histories and games, natural units; with draws as a margin it is normalised."""
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        *,
-        prior: Prior,
-        virtual_draws: float,
-        white_advantage: float,
-        draws: Draws,
-        draw_margin: float,
-    ) -> None:
+    def __init__(self, timeline: Timeline, params: WholeHistoryParams, draw_margin: float) -> None:
         from ttt_cli.kernels.bradley_terry.whr import wiener
 
-        self._prior = prior
-        self._virtual = virtual_draws
-        self._margin = draw_margin / ELO_SCALE if draws == "margin" else 0.0
-        self._advantage = white_advantage / ELO_SCALE
+        self._prior, self._virtual = params.skill_prior(timeline), params.virtual_draws
+        self._margin = draw_margin / ELO_SCALE if params.draws == "margin" else 0.0
+        self._advantage = params.white_advantage / ELO_SCALE
         self._drawn = float(timeline.weight[timeline.outcome == DRAW].sum())
         self._previous = timeline.previous.copy()
-        mean, variance = prior.steps()
+        mean, variance = self._prior.steps()
         self._mean, self._variance = mean / ELO_SCALE, variance / ELO_SCALE**2
-        histories = partial(wiener, self._previous, self._mean, self._variance, virtual_draws)
-        self._comparisons = compare_games(timeline, white_advantage, draws)
+        histories = partial(wiener, self._previous, self._mean, self._variance, self._virtual)
+        self._comparisons = compare_games(timeline, params.white_advantage, params.draws)
         self.posterior = Posterior(
             self._comparisons, self._margin, self._previous, timeline.next.copy(), histories
         )

@@ -1,16 +1,27 @@
 """Weighted EP period by period: the games that still count and their players' skills (`systems/weighted_ep.py`)."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from pydantic import Field
 
 from ttt_cli.arrays import Array
 from ttt_cli.config.schema import SolverConfig
 from ttt_cli.fitted import Fit, Status, by_player
+from ttt_cli.inference.draws import resolve_margin
 from ttt_cli.inference.elo_unit import normal_unit
-from ttt_cli.inference.ep.merged import merge_games, points_given
+from ttt_cli.inference.ep.merged import merge_games
 from ttt_cli.inference.ep.warm_start import sites_name, started_sites
+from ttt_cli.inference.params import (
+    Beta,
+    DrawMargin,
+    DrawProbability,
+    Params,
+    PriorMean,
+    PriorSd,
+    WhiteAdvantage,
+)
+from ttt_cli.inference.play import Play
 from ttt_cli.inference.solver import OnSweep, Pace, Sweep, iterate, largest
 from ttt_cli.kernels.ep.structures import AllGames, CountedGames, Rule
 from ttt_cli.periods import STEPS_PER_YEAR
@@ -23,22 +34,29 @@ RELATIVE: Final = 1e-3  # or by how much their residual shrinks
 LEAST_RATE: Final = 0.3  # of sweeps: fits that start next to their end are over before their rate is known
 
 
-@dataclass(frozen=True)
-class Probit:
-    """The numbers of the model, points and years; `pull` is below 1."""
+class WeightedParams(Params):
+    """The numbers of the model, points and years."""
 
-    prior_sd: float
-    beta: float
-    margin: float
-    advantage: float
-    pull: float
-    per_year: float
-    per_game: float
-
-    @property
-    def elo_unit(self) -> float:
-        """Points that are one Elo point."""
-        return normal_unit(self.beta, self.margin)
+    prior_mean: PriorMean = Field(default=1200.0, description="mean skill of a newcomer, points")
+    prior_sd: PriorSd = Field(default=165.0, description="sd of skill around its prior mean, points")
+    beta: Beta = 200.0
+    white_advantage: WhiteAdvantage = 0.0
+    opponents_pull: float = Field(
+        default=0.5,
+        ge=0,
+        lt=1,
+        description="how far prior means are drawn to the opponents' means, as a share",
+    )
+    fade_per_year: float = Field(
+        default=0.24, ge=0, description="a game's weight falls by exp(-this) every year"
+    )
+    fade_per_game: float = Field(
+        default=0.012,
+        ge=0,
+        description="and by exp(-this) with every game that the player plays in later periods",
+    )
+    draw_margin: DrawMargin = "auto"
+    draw_probability: DrawProbability = None
 
 
 class GamesSoFar:
@@ -47,35 +65,35 @@ class GamesSoFar:
     def __init__(
         self,
         timeline: Timeline,
-        probit: Probit,
+        params: WeightedParams,
         solver: SolverConfig,
         on_sweep: OnSweep | None = None,
         start: Fit | None = None,
     ) -> None:
-        self._timeline, self.probit, self._solver, self._on_sweep = timeline, probit, solver, on_sweep
-        self._merged = merge_games(timeline, colours=probit.advantage != 0.0)
+        self._timeline, self._params, self._solver, self._on_sweep = timeline, params, solver, on_sweep
+        self._merged = merge_games(timeline, colours=params.white_advantage != 0.0)
         self._games = AllGames(
             self._merged.games.code,
             self._merged.games.weight,
-            started_sites((len(self._merged), 4), start, sites_name(probit.advantage != 0.0)),
+            started_sites((len(self._merged), 4), start, sites_name(self._merged.colours)),
             np.zeros((len(self._merged), 4)),
         )
-        margin = probit.margin
-        handicap = points_given(self._merged.handicap, probit.elo_unit, probit.advantage)
-        margins = np.full(len(self._merged), margin)
-        self._rule = Rule(2.0 * probit.beta**2, margins, margin, probit.advantage, handicap)
+        margin = resolve_margin(params, timeline)
+        self.resolved = {**params.model_dump(), "draw_margin": margin}
+        self.elo_unit = normal_unit(params.beta, margin)
+        play = Play(2.0 * params.beta**2, margin, self.elo_unit, params.white_advantage)
+        self._rule = play.rule(np.full(len(self._merged), margin), self._merged.handicap)
         self._player = timeline.node_player.copy()
         players = len(timeline.players)
         self._years = timeline.periods / STEPS_PER_YEAR[timeline.period]
         self._totals = _games_up_to(timeline)
-        self._decayed = probit.per_game * self._totals + probit.per_year * np.repeat(
-            self._years, np.diff(timeline.node_start)
-        )
+        self._decayed = params.fade_per_game * self._totals
+        self._decayed += params.fade_per_year * np.repeat(self._years, np.diff(timeline.node_start))
         self._active, self._kept = np.empty(len(self._merged), np.int64), 0
         self._played = np.zeros(players)
         self._number = np.full(players, -1, np.int32)
         self._level = np.zeros(players)
-        self._beliefs = np.stack([self._level, np.full(players, probit.prior_sd)])
+        self._beliefs = np.stack([self._level, np.full(players, params.prior_sd)])
         self._ended: list[Status] = []
         self.trace: list[tuple[float, float]] = []
 
@@ -102,7 +120,7 @@ class GamesSoFar:
     @property
     def state(self) -> dict[str, Array]:
         """What a further fit of the same games, or of more, may start from."""
-        return {sites_name(self.probit.advantage != 0.0): self._games.sites}
+        return {sites_name(self._merged.colours): self._games.sites}
 
     def _nodes(self, step: int, stop: int) -> slice:
         return slice(int(self._timeline.node_start[step]), int(self._timeline.node_start[stop]))
@@ -132,7 +150,7 @@ class GamesSoFar:
 
     def _decay(self, year: float) -> Array:
         """By how much the log weights of the players' games have fallen, from the year 0 and the first game on."""
-        return self.probit.per_year * year + self.probit.per_game * self._played
+        return self._params.fade_per_year * year + self._params.fade_per_game * self._played
 
     def _infer(self, year: float) -> None:
         """Fit the games taken in, as they count in that year."""
@@ -150,13 +168,13 @@ class GamesSoFar:
         kept, roster = self._kept, roster[:players]
         counted = CountedGames(counted.active[:kept], counted.ends[:kept], counted.decay[:kept])
         level = self._level[roster]
-        inference = Inference(counted, self._games, self._rule, self.probit, level, self._solver.tol)
+        inference = Inference(counted, self._games, self._rule, self._params, level, self._solver.tol)
         if kept:
             status, trace = iterate(inference.sweep, self._solver, self._report(), LEAST_RATE, warm=True)
             self._ended.append(status)
             self.trace += trace
         self._level[roster] = inference.level
-        self._beliefs[0], self._beliefs[1] = self._level, self.probit.prior_sd
+        self._beliefs[0], self._beliefs[1] = self._level, self._params.prior_sd
         self._beliefs[:, roster] = inference.beliefs()
 
     def _report(self) -> OnSweep | None:
@@ -169,14 +187,20 @@ class Inference:
     """Weighted EP for the games that still count, with prior means to start from."""
 
     def __init__(
-        self, counted: CountedGames, games: AllGames, rule: Rule, probit: Probit, level: Array, tol: float
+        self,
+        counted: CountedGames,
+        games: AllGames,
+        rule: Rule,
+        params: WeightedParams,
+        level: Array,
+        tol: float,
     ) -> None:
         from ttt_cli.kernels.ep import weighted_ep
 
         self._kernels, self._counted, self._games, self._rule = weighted_ep, counted, games, rule
-        self._pull = probit.pull
+        self._pull = params.opponents_pull
         self._tol = INNER * tol
-        self._prior = probit.prior_sd**-2
+        self._prior = params.prior_sd**-2
         self.level = level
         self._marginal = np.empty((len(level), 2))
         self._total, self._drawn = np.empty((2, len(level)))
