@@ -156,9 +156,8 @@ def later_on(columns: Mapping[str, Array], chain: str, ahead: Numbers) -> tuple[
     """Mean and sd of a chain n periods after the beginnings of spans, which have these columns.
 
     The mean is larger by a n, the variance by b n + c n^2 and the sd at most d. With a prior of sd e this is the
-    variance before the prior is taken in; with a mean m of it, too, the mean's distance from m shrinks as the weight
-    of what the games say does. NaN in m, d and e: there is none. With a curve n are periods of its clock, and its
-    change of the mean comes on top.
+    variance before the prior is taken in; with a mean m of it, too, the mean nears m as the games lose weight. NaN in
+    m, d and e: there is none. With a curve n are periods of its clock, and its change of the mean comes on top.
     """
     mean, sd = (columns[name] for name in chain_columns(chain))
     step, centre, rise, bend, most, prior, *curve = (columns[name] for name in bridge_columns(chain))

@@ -109,14 +109,12 @@ def run_chains(
     on_report: OnReport = lambda *_: None,
     on_lost: OnLost | None = None,
 ) -> Generator[Result, None, None]:
-    """Results of all items, each as soon as it is there.
+    """Results of all items, each as soon as it is there; those of a chain are done in order, whatever `jobs` is.
 
-    Items of one chain are done in order by one worker, so results do not depend on `jobs`.
     `jobs` 1 works in this process, more in as many others, which end with this generator, however that comes; an
-    Engine is a way to work elsewhere, with the same promises.
-    `on_report(item, message)` receives what a step reports before it is done. A step that raises, or whose process
-    dies (WorkerLost), costs the rest of its chain: `on_lost(item, error)` receives it, and the other chains go on.
-    Without `on_lost` the error is raised, after the results that were there.
+    Engine works elsewhere, with the same promises. `on_report(item, message)` receives what a step reports before it is
+    done. A step that raises, or whose process dies (WorkerLost), costs the rest of its chain: `on_lost(item, error)`
+    receives it, and the other chains go on. Without `on_lost` the error is raised, after the results that were there.
     """
     with closing(_work(worker, chains, jobs, on_report)) as found:
         for item, outcome in found:

@@ -87,13 +87,12 @@ def iterate(
 ) -> tuple[Status, tuple[tuple[float, float], ...]]:
     """Sweep until the estimated remaining error of every mean and sd is below `solver.tol`.
 
-    `sweep(pace)` does one forward-backward sweep. With changes c_k over whole sweeps and their rate r, the error left
-    is c r / (1 - r), the sum of the changes to come; the size of the last change alone says little. The rate is the
-    largest of the last few, and `least_rate` at least. Slow modes hide behind fast ones until these are gone: so small
-    rates are doubted, the same sum is taken for every mean and sd by its own rate (`ahead`), and the distance from the
-    joint solution is added. Until three rates agree, and where changes have grown, more than twice of it is taken.
-    Unless a fit is `warm`, its first change comes from nowhere and makes no rate, and the next `settling` rates alone
-    tell too little. A `warm` fit starts where rates are near their last.
+    With changes c_k over whole sweeps and their rate r, the error left is c r / (1 - r). The rate is the largest of
+    the last few, and `least_rate` at least. As slow modes hide behind fast ones, small rates are doubted, the same
+    sum is taken for every mean and sd by its own rate (`ahead`), and the distance from the joint solution is added.
+    Until three rates agree, and where changes have grown, more than twice of it is taken. Unless a fit is `warm`,
+    and starts where rates are near their last, its first change makes no rate, and the next `settling` rates alone
+    tell too little.
     Where a pace goes round in circles the next slower one takes over; where plain sweeps do, or all that are
     left could not go a tenth of the distance, nothing is left to try.
     Returns the status and (change, remaining error) per sweep.

@@ -79,9 +79,8 @@ def free_coordinates(
     """The coordinates of all parameters that are free to be tuned by predictions, told from the schema alone.
 
     They begin at `values`, a Fit's resolved ones. Free are numbers with a fraction: positive ones as their logarithm,
-    shares as their logit, others as they are. Held are: whole numbers and words; what is null, which means that it is
-    not used or follows another (but those of `freed` are free); a share of draws beside a draw margin; a positive
-    number at 0, and what counts only with it; and `prior_sd` beside `beta`, which sets the scale.
+    shares as their logit, others as they are. Held are what is null, but of `freed`, a share of draws beside a draw
+    margin, a positive number at 0 and what counts only with it, and `prior_sd` beside `beta`, which sets the scale.
     """
     options = _numbers(type(params))
     held = {key for key in options if getattr(params, key) is None and key not in freed}

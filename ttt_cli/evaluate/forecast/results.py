@@ -97,10 +97,8 @@ class Results:
     @cached_property
     def _players(self) -> tuple[Ids, Ids]:
         timeline, scored = self.comparison.timeline, self.comparison.scored
-        return (
-            timeline.node_player[timeline.game_white[scored]],
-            timeline.node_player[timeline.game_black[scored]],
-        )
+        white, black = timeline.game_white[scored], timeline.game_black[scored]
+        return timeline.node_player[white], timeline.node_player[black]
 
     @cached_property
     def _ordered(self) -> list[tuple[Entry, GameScores]]:
@@ -113,23 +111,23 @@ class Results:
         white, black = (players[member] for players in self._players)
         games = float(weight.sum())
         _, best = self._ordered[0]
-        found = []
-        for entry, scores in self._ordered:
+
+        def beside(scores: GameScores) -> PairedDifference | None:
             with np.errstate(invalid="ignore"):
                 difference = scores.loss[member] - best.loss[member]
-            found.append(
-                SystemScores(
-                    entry=entry,
-                    games=games,
-                    log_loss=float(weight @ scores.loss[member]) / games,
-                    brier=float(weight @ scores.brier[member]) / games,
-                    accuracy=float(weight @ scores.hit[member]) / games,
-                    difference=None
-                    if scores is best
-                    else paired_difference(difference, weight, white, black),
-                )
+            return None if scores is best else paired_difference(difference, weight, white, black)
+
+        return [
+            SystemScores(
+                entry=entry,
+                games=games,
+                log_loss=float(weight @ scores.loss[member]) / games,
+                brier=float(weight @ scores.brier[member]) / games,
+                accuracy=float(weight @ scores.hit[member]) / games,
+                difference=beside(scores),
             )
-        return found
+            for entry, scores in self._ordered
+        ]
 
 
 @dataclass(frozen=True)

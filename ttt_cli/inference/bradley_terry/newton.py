@@ -114,10 +114,9 @@ def maximise(
 ) -> Maximum:
     """Optimise from `start` until all slopes are below `FLAT` and the next step below `tol` points.
 
-    The remaining error is the largest part of that step, which Newton's method would still go. With a `tol` above
-    `ROUGH` the step alone counts, and is to be below `STILL`: no curvature changes by more than a factor of e over one
-    natural unit (174 points), so that a step of a few points leaves less than a tenth of itself. No step goes further
-    than `FARTHEST`: from a bad start the density is so flat that the method would leave the numbers there are.
+    With a `tol` above `ROUGH` the step alone counts, and is to be below `STILL`: no curvature changes by more than a
+    factor of e over one natural unit, so that a step of a few points leaves less than a tenth of itself. No step goes
+    further than `FARTHEST`: from a bad start the density is so flat that the method would leave the numbers there are.
     """
     rating, value = start, posterior.at(start)
     step = posterior.step(EXACTNESS)

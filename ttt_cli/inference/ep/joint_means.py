@@ -36,9 +36,8 @@ def conjugate_gradients(
 
     Stops when the error of every entry is bounded by `tol` points, or that of the whole is `relative` to the solution.
     Returns the bound, points, with beta and alpha of the step still to be gone: |e_i| <= sqrt(e^T A e)
-    sqrt((A^-1)_ii), the first root bounded by the Gauss-Radau rule (Meurant and Tichy 2013); the part of the whole is
-    estimated from the last few steps (Hestenes and Stiefel 1952). One pass over memory does a step: the curvature along
-    it follows from that of the step before (Chronopoulos and Gear 1989).
+    sqrt((A^-1)_ii), the first root bounded by the Gauss-Radau rule (Meurant and Tichy 2013), that of the whole by the
+    last few steps (Hestenes and Stiefel 1952). The curvature follows from that before (Chronopoulos and Gear 1989).
     """
     recent: deque[float] = deque(maxlen=DELAY)
     energy, before, bound, curvature, beta, alpha = 0.0, math.inf, math.inf, 0.0, 0.0, 0.0

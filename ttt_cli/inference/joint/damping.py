@@ -27,8 +27,7 @@ class Damping:
     where errors count in the second order only (`evidence_only`), what the last move leads to expect.
 
     With moves D' after D and sites that went the share d of the way, r = D'.D / |D|^2 is what a move leaves of itself,
-    and l = 1 - (1 - r) / d what it would leave of itself undamped. Where it turns back, d becomes 2 / (2 - l), the best
-    for slopes between l and 0.
+    l = 1 - (1 - r) / d the same undamped; where it turns back, d becomes 2 / (2 - l), best for slopes between l and 0.
     """
 
     def __init__(self, least: float, *, evidence_only: bool = False) -> None:

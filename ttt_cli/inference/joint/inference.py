@@ -130,11 +130,8 @@ class JointInference(Posterior):
         previous, precision, size = self.chains.previous, self._precision, len(self.chains.previous)
         later, nodes = self._shape.later, slice(self._size)
         margins = slice(self._size - len(self.positivity), self._size)
-        couplings, (diagonal, b), before = (
-            np.empty_like(self._covariances),
-            np.zeros((2, size)),
-            previous[later],
-        )
+        couplings, before = np.empty_like(self._covariances), previous[later]
+        diagonal, b = np.zeros((2, size))
         self._kernels.assemble(self.merged.games, self.links, couplings, diagonal[nodes], b[nodes])
         diagonal[margins] += self.positivity[:, 0]
         b[margins] += self.positivity[:, 1]

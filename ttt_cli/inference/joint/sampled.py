@@ -2,11 +2,8 @@
 
 A sample x of N(0, A^-1) is one of the chains alone, moved by what sites, each with noise of its own, say against it
 (Papandreou and Yuille 2010). Given all others a chain has covariance M^-1, M being A without the couplings between
-players, and mean u = M^-1 (M - A) x; so Var = M^-1 + Var(u), of which only the second part is sampled. Where that is
-much of it, as in groups that few games tie to the others, variances are solved for.
-
-Where newcomers' mean m(t) moves it is integrated out: what it ties together are couplings, too. With it whole times go
-up and down, which few samples tell badly, so that what its slowest waves z add is solved for, and only
+players, and mean u = M^-1 (M - A) x; so Var = M^-1 + Var(u), of which only the second part is sampled, or solved for
+where it is much. Newcomers' mean m(t) is integrated out: what its slowest waves z add is solved for, and only
 Var(u) - Cov(u, z) Var(z)^-1 Cov(z, u) is sampled.
 """
 
