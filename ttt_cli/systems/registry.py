@@ -20,10 +20,23 @@ if TYPE_CHECKING:
     from ttt_cli.inference.traits import Traits
     from ttt_cli.timeline import Timeline
 
-_NAMES: Final = (
-    "ttt ttt-d trueskill glicko glicko2 chessmetrics weighted-ep naive elo elo-historical spinrad edo whr"
-)
-MODULES: Final = {name: f"ttt_cli.systems.{name.replace('-', '_')}" for name in _NAMES.split()}
+MODULES: Final[dict[str, str]] = {
+    "ttt": "ttt_cli.systems.ttt",
+    "ttt-d": "ttt_cli.systems.ttt_d",
+    "trueskill": "ttt_cli.systems.trueskill",
+    "glicko": "ttt_cli.systems.glicko",
+    "glicko2": "ttt_cli.systems.glicko2",
+    "chessmetrics": "ttt_cli.systems.chessmetrics",
+    "weighted-ep": "ttt_cli.systems.weighted_ep",
+    "naive": "ttt_cli.systems.naive",
+    "elo": "ttt_cli.systems.elo",
+    "elo-historical": "ttt_cli.systems.elo_historical",
+    "spinrad": "ttt_cli.systems.spinrad",
+    "edo": "ttt_cli.systems.edo",
+    "whr": "ttt_cli.systems.whr",
+}
+
+
 LARGE: Final = 50_000  # games; kernels go through so many in less than a tenth of a second
 
 
