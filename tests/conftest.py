@@ -103,9 +103,14 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """For the pages, which run a hundred commands; those with their own starts are in tests/cli/test_processes.py."""
-    with Server() as running:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """For the pages, which run a hundred commands; those with their own starts are in tests/cli/test_processes.py.
+
+    All workers share it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with Server(shared / "server") as running:
         yield running
 
 

@@ -147,6 +147,15 @@ def test_a_served_command_is_the_command(server: Server, tmp_path: Path) -> None
     assert "beta: 300" in own.out
 
 
+@pytest.mark.slow
+def test_a_server_of_the_same_folder_is_the_same_and_outlives_it(server: Server, tmp_path: Path) -> None:
+    begun = (server.folder / "socket").stat()
+    with Server(server.folder) as other:
+        assert other.folder == server.folder
+    assert (server.folder / "socket").stat() == begun
+    assert Session(tmp_path, commands=server.folder).shell("ttt --version").code == 0
+
+
 def test_a_wrong_doctest_is_found(tmp_path: Path) -> None:
     session = Session(tmp_path)
     session.python(">>> x = 2\n>>> x\n2\n", "right")

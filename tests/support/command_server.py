@@ -15,7 +15,6 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import traceback
 from contextlib import suppress
 from importlib import import_module
@@ -43,22 +42,40 @@ sys.exit(int(line.recv(8) or b"1"))
 
 
 class Server:
-    """A running server, for a `with` statement; it ends with the process that began it at the latest."""
+    """A running server, for a `with` statement; those of one folder are the same, and it ends with the last of them."""
 
-    def __init__(self) -> None:
-        self._place = tempfile.TemporaryDirectory(prefix="ttt-server-")
-        self.folder = Path(self._place.name)
-        address = self.folder / "socket"
-        client = self.folder / "ttt"
+    def __init__(self, folder: Path) -> None:
+        import fcntl  # Windows has none
+
+        self.folder, self._held = folder, folder / "held"
+        folder.mkdir(exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                self._hold = os.open(self._held, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody reads what is written there
+                self._hold = self._begin()
+
+    def _begin(self) -> int:
+        """Start it; what holds it until it is closed, by whomsoever last."""
+        address, client = self.folder / "socket", self.folder / "ttt"
+        for left in (address, self._held):
+            left.unlink(missing_ok=True)
         client.write_text(_CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
         client.chmod(0o755)
+        os.mkfifo(self._held)
+        end = os.open(self._held, os.O_RDONLY | os.O_NONBLOCK)
+        hold = os.open(self._held, os.O_WRONLY)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(address))
             listener.listen()
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, str(listener.fileno())],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[listener.fileno()],
+            numbers = listener.fileno(), end
+            subprocess.run(
+                [sys.executable, __file__, *map(str, numbers)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=numbers, check=True,
             )  # fmt: skip
+        os.close(end)
+        return hold
 
     def __enter__(self) -> Self:
         return self
@@ -66,15 +83,14 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.communicate()
-        self._place.cleanup()
+        os.close(self._hold)
 
 
-def serve(listener: socket.socket) -> None:
-    """Fork for every connection until standard input ends."""
+def serve(listener: socket.socket, held: int) -> None:
+    """Fork for every connection, as long as somebody holds the other end of a pipe."""
     _load()
     while True:
-        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        ready, _, _ = select.select([listener, held], [], [])
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG) != (0, 0):
                 pass
@@ -84,6 +100,7 @@ def serve(listener: socket.socket) -> None:
         with line:
             if os.fork() == 0:
                 listener.close()
+                os.close(held)
                 _answer(line)
 
 
@@ -149,5 +166,6 @@ def _text(number: int, mode: Literal["r", "w"]) -> TextIOWrapper:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    if os.fork() == 0:
+        serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
     os._exit(0)  # with a word from DuckDB about each of its types otherwise
