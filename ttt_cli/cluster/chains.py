@@ -66,11 +66,7 @@ def threads_each(where: str | None, jobs: int, threads: int | None, cores: int) 
 
 
 def work_on(client: Client, worker: Worker[Any, Any], chains: Iterable[Sequence[Any]]) -> Found:
-    """What comes of items: reports of each, then its result or the error that ended its chain.
-
-    No task of it is left on the cluster when the generator ends, however that comes. Raises SetupError when the
-    scheduler is lost.
-    """
+    """What comes of items; no task of it stays on the cluster. Raises SetupError when the scheduler is lost."""
     job = _Job(client, worker, [_Chain(list(chain)) for chain in chains if chain])
     try:
         yield from job.events()

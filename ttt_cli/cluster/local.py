@@ -35,10 +35,7 @@ _IMPORTED: Final = "distributed", "numba"  # before workers begin: they share wh
 
 @contextmanager
 def local_scheduler(workers: int) -> Iterator[str]:
-    """The address of a scheduler that so many workers come to, each a process that does one thing at a time.
-
-    They import what their work is made of and no script of the user. Raises SetupError when it does not come up.
-    """
+    """The address of a scheduler that so many workers come to, of one thread each. Raises SetupError."""
     with (
         TemporaryFile() as errors,
         subprocess.Popen(

@@ -39,10 +39,7 @@ SLOPE_TOL: Final = 1e-6  # points
 
 
 class MovingMargins:
-    """The margins of a timeline: `play` has eps0 and how they move, `start` perhaps theta of a fit.
-
-    Its methods take the posterior that margins follow, wherever games are (`Posterior.margins`).
-    """
+    """The margins of a timeline, which follow a posterior wherever its games are; `start` may hold theta of a fit."""
 
     def __init__(self, timeline: Timeline, play: Play, start: Fit | None = None) -> None:
         self._timeline, self._play = timeline, play

@@ -153,10 +153,7 @@ def _posterior(rated: PlayerYears, timeline: Timeline, params: Params) -> Poster
 
 
 def _deviations(rated: PlayerYears, posterior: Posterior, params: Params) -> tuple[Array, Array]:
-    """Raw variances (nodes,) and covariances with the node before, points squared.
-
-    `exact`: of the difference from the mean of the group's player-years, by the inverse of the whole information.
-    """
+    """Raw variances (nodes,) and covariances with the node before, points squared; `exact`: around the group's mean."""
     scale = ELO_SCALE**2 / params.comparisons
     if params.deviations == "own":
         diagonal = posterior.diagonal.copy()

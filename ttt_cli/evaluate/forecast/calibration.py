@@ -20,10 +20,7 @@ SCORE_BINS: Final = 10  # of an expected score
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Games for which a number between `low` and `high` was predicted: `games` weighted, means of both.
-
-    `error`: the standard error of `observed`, if it is the share of games with an outcome.
-    """
+    """Games for which from `low` to `high` was predicted, weighted, and means; `error`: that of a share observed."""
 
     low: float
     high: float

@@ -146,10 +146,7 @@ def _plan(timeline: Timeline, first: int, every: int | None, options: TuneOption
 
 
 def affordable_every(timeline: Timeline, first: int, sets: int = 1) -> int:
-    """After how many periods to refit: as few as let all fits go through `MOST` games, but no more than a year's.
-
-    With so many sets of parameters, periods from that at index `first` on; the games alone decide, so it repeats.
-    """
+    """After how many periods to refit: as few as let all fits go through `MOST` games, but no more than a year's."""
     seen = timeline.game_start[first:-1]
     year = STEPS_PER_YEAR[timeline.period]
     steps = sorted({1, *(max(1, round(share * year)) for share in SHARES)})

@@ -79,10 +79,7 @@ def forecast(
     every: int = 1,
     progress: Progress = SILENT,
 ) -> Forecast:
-    """Predict the games from the period at index `first` on; the model learns the games seen every `every` periods.
-
-    Players of a smoothing model drift on until it is refitted; a filter learns game by game anyway.
-    """
+    """Predict the games from the period at index `first` on; the model learns those seen every `every` periods."""
     forecaster = Forecaster(timeline, model, params, solver)
     model_parts, naive_parts = [], []
     with progress.task("predicting", total=len(timeline.periods) - first, unit="periods") as bar:
@@ -122,10 +119,7 @@ def known_before(timeline: Timeline, step: int, stop: int) -> Timeline:
 
 
 def find_step(timeline: Timeline, since: str) -> int:
-    """The index of the first period with games that is not before `since`.
-
-    Raises ConfigError when `since` does not begin with a year, LookupFailed when it is after the last period.
-    """
+    """The index of the first period with games not before `since`. Raises ConfigError, or LookupFailed for none."""
     if not re.match(r"\d{4}(-|$)", since):
         raise ConfigError(f"{since!r} is no period", hint="give a year, for instance 1900")
     labels = [timeline.label(number) for number in timeline.periods.tolist()]

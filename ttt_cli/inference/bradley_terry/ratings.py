@@ -29,10 +29,7 @@ def started_ratings(timeline: Timeline, start: Fit | None) -> Array:
 
 
 def own_deviations(posterior: Posterior, diagonal: Array) -> tuple[Array, Array]:
-    """Variances (nodes,) and covariances with the node before, natural units, as if all others were known.
-
-    `diagonal` is the curvature but for the links between the nodes of one player.
-    """
+    """Variances (nodes,) and covariances with the node before, all others known; `diagonal` is without own links."""
     from ttt_cli.kernels.bradley_terry.likelihood import own_variances
 
     with np.errstate(divide="ignore"):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -99,14 +98,19 @@ class Actors:
 
     def ask(self, name: str, each: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Ask all, then hear all. Raises SliceLost when a worker answers no more."""
-        calls = [_asked(*call) for call in zip(self._actors, repeat(name), each, strict=False)]
-        found = [_heard(call) for call in calls]
-        for number, (answered, _) in enumerate(found):
-            if not answered:
-                self._actors[number] = None
+        calls: dict[int, ActorFuture[Any]] = {}
+        found: dict[int, Any] = {}
+        for number, (actor, arguments) in enumerate(zip(self._actors, each, strict=False)):
+            with _Losses():
+                if actor is not None:
+                    calls[number] = cast("ActorFuture[Any]", getattr(actor, name)(*arguments))
+        for number, call in calls.items():
+            with _Losses():
+                found[number] = call.result()
+        self._actors = [actor if number in found else None for number, actor in enumerate(self._actors)]
         if None in self._actors:
             raise SliceLost("a worker was lost with the slice of time that it held")
-        return [answer for _, answer in found]
+        return list(found.values())
 
     def close(self) -> None:
         """Let workers forget them, as soon as nothing refers to them any more."""
@@ -122,20 +126,6 @@ class Actors:
             self._actors[number] = self._made(number, self._sent(self._pieces[number]))
         if None in self._actors:
             raise SliceLost("a worker was lost while it was given a slice of time")
-
-
-def _asked(actor: Actor | None, name: str, arguments: tuple[Any, ...]) -> ActorFuture[Any] | None:
-    """The call on its way; None to a lost worker."""
-    with _Losses():
-        return None if actor is None else cast("ActorFuture[Any]", getattr(actor, name)(*arguments))
-    return None
-
-
-def _heard(call: ActorFuture[Any] | None) -> tuple[bool, Any]:
-    """Whether there is an answer, and the answer."""
-    with _Losses():
-        return call is not None, None if call is None else call.result()
-    return False, None
 
 
 class _Losses:

@@ -28,10 +28,7 @@ def level_notes(games: Games, timeline: Timeline, deviations: Deviations) -> tup
 
 
 def contrast(timeline: Timeline, inside: Mask, others: Mask) -> Array:
-    """Weights (nodes,) of the mean skill of the players `inside` less that of `others`, (players,) each.
-
-    Others count in the periods in which somebody inside plays; in all periods where there is none in which both play.
-    """
+    """Weights (nodes,) of the mean skill of players `inside` less that of `others`, in periods of both if any are."""
     period = np.repeat(np.arange(len(timeline.periods)), np.diff(timeline.node_start))
     own, other = inside[timeline.node_player], others[timeline.node_player]
     if not np.any(np.bincount(period, own) * np.bincount(period, other)):
