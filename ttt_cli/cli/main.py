@@ -167,7 +167,10 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
         case TttError():
             report_run()
             asked = voice.asked if isinstance(error, LookupFailed) else ""
-            _report(str(error) if error.where else f"{asked or 'ttt'}: {error}", error.hint)
+            from ttt_cli.cli.line.usage import misplaced
+
+            hint = misplaced(args[0] if args else "", args, [*COMMANDS]) or error.hint
+            _report(str(error) if error.where else f"{asked or 'ttt'}: {error}", hint)
             return error.exit_code
     return _report_unexpected(error)
 

@@ -38,6 +38,9 @@ def command(
 
     The result is that of `ttt fit` on all files together with the config of RUN, whose own files need not be there any
     more. A FILE that RUN was made from is refused. RUN is replaced when all is done, or stays as it is.
+
+    All games, those of RUN and of every FILE, are held in memory; what is too large for that is
+    fitted anew with `ttt fit --memory`.
     """
     if output == "-":
         raise click.UsageError("a run is a file and cannot be streamed: name one with -o, or leave it out")

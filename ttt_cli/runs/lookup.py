@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
@@ -133,6 +134,8 @@ def _listing(candidates: list[Candidate], separator: str) -> str:
 
 def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     """The error for a name nobody has, suggesting those most like it; of nearly equals, who played more."""
+    written = " ".join(word for word in name.split() if not word.isdigit()) or name  # a year is no part of it
+    words = fold(written).split() or words
     likeness = (
         f"greatest(jaro_winkler_similarity({_SORTED}, ?), jaro_winkler_similarity(surname, ?),"
         " jaro_winkler_similarity(folded, ?))"
@@ -140,7 +143,7 @@ def _unknown(query: Query, name: str, words: list[str]) -> LookupFailed:
     rows = query(
         f"SELECT player FROM (SELECT player, games, {likeness} AS likeness FROM players)"
         " WHERE likeness >= ? ORDER BY likeness + 0.01 * ln(1 + games) DESC, player LIMIT 3",
-        [" ".join(sorted(words)), fold_surname(name), " ".join(words), _NEAR],
+        [" ".join(sorted(words)), fold_surname(written), " ".join(words), _NEAR],
     )
     near = " or ".join(repr(player) for (player,) in rows)
     hint = f"did you mean {near}?" if near else "`ttt players` lists them"
@@ -155,6 +158,9 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
     A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
     `1872-06` the year in a run of years. Raises LookupFailed when there are no skills then.
     """
+    if at is not None and not _is_period(at.strip()):
+        known = ", ".join(dict.fromkeys([run.meta.first, run.meta.last]))
+        raise LookupFailed(f"{at!r} is no period", hint=f"a year, or as the run has them: {known}")
     whose, values = ("true", []) if player is None else (_BEGUN, [player])
     if at is None:
         at = run.meta.last if player is None else _history(run, player)[1]
@@ -166,6 +172,20 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
     return str(label), int(number)
 
 
+def _is_period(at: str) -> bool:
+    """Whether any calendar has it: no 13th month, no 30 February."""
+    year, *parts = at.split("-")
+    try:
+        if parts[:1] and parts[0].isdigit():
+            month, day = map(int, [*parts, "1"][:2])
+            date(int(year), month, day)
+        elif parts and parts[0].startswith("W"):
+            date.fromisocalendar(int(year), int(parts[0][1:]), 1)
+    except ValueError:
+        return False
+    return _PERIOD.fullmatch(at) is not None
+
+
 def _means(at: str | None) -> tuple[str, Sequence[Any]]:
     if at is None:
         return "true", ()
@@ -173,9 +193,6 @@ def _means(at: str | None) -> tuple[str, Sequence[Any]]:
 
 
 def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
-    if not _PERIOD.fullmatch(str(at).strip()):
-        known = ", ".join(dict.fromkeys([run.meta.first, run.meta.last]))
-        return LookupFailed(f"{at!r} is no period", hint=f"a year, or as the run has them: {known}")
     if player is None:
         span = f"the run goes from {run.meta.first} to {run.meta.last}, by the {run.meta.period}"
         return LookupFailed(f"nobody's history covers {at}", hint=span)

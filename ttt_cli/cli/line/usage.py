@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Final
 
 import click
@@ -11,6 +12,8 @@ import click
 from ttt_cli.cli.line.complete import placeholder
 from ttt_cli.cli.line.examples import of_command
 from ttt_cli.errors import nearest
+from ttt_cli.reading.detect import named_as_games
+from ttt_cli.runs.locate import ENDING
 
 _REWORDED: Final = (  # what click says, and what is said instead
     (r"(.*) is not a valid integer( range)?\.", r"\1 is no whole number"),
@@ -20,6 +23,7 @@ _REWORDED: Final = (  # what click says, and what is said instead
     (r"Got unexpected extra arguments? \((.*)\)", r"nothing can be done with \1 here"),
     (r"No such option '(.*?)'.*", r"there is no option \1"),
     (r"Option '(.*)' requires an argument\.", r"\1 needs a value"),
+    (r"Option '(.*)' does not take a value\.", r"\1 takes no value"),
 )
 
 
@@ -50,10 +54,25 @@ def hint(error: click.ClickException, path: str, args: Sequence[str], commands: 
     return f"{found}; {more}" if found and isinstance(error, click.MissingParameter) else found or more
 
 
+def misplaced(path: str, args: Sequence[str], commands: Sequence[str]) -> str | None:
+    """The option with which a run, or games, are named that stand where a command takes none; None: nothing does."""
+    options = _options(path) if path in commands else set()
+    for before, arg in pairwise(args):
+        if before.startswith("-") or "-r" not in options or not os.path.exists(arg):  # noqa: PTH110
+            continue
+        if arg.endswith(ENDING):
+            return f"a run is named with -r {arg}"
+        if path == "compare" and named_as_games(arg):
+            return f"games are named with --games {arg}"
+    return None
+
+
 def _hints(
     error: click.ClickException, path: str, args: Sequence[str], commands: Sequence[str]
 ) -> Iterator[str]:
     examples = [f"`{typed}`" for typed, _ in of_command(path)[:2]]
+    if named := misplaced(path, args, commands):
+        yield named
     match error:
         case click.NoSuchOption():
             yield from _for_option(error, path, args, commands)
@@ -71,7 +90,8 @@ def _hints(
             if path == "config show":
                 yield f"a config is named with -c: `ttt config show -c {extra[1]}`"
             if examples:
-                yield f"names of several words stand in quotes; for instance {' or '.join(examples)}"
+                quotes = "names of several words stand in quotes; " if path == "versus" else ""
+                yield f"{quotes}for instance {' or '.join(examples)}"
 
 
 def _for_option(
