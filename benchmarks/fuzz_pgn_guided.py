@@ -31,8 +31,7 @@ from typing import Any
 SEED_SIZE = 500  # bytes of a file that an input begins with
 SEEDS_PER_FILE = 40
 SMALL: dict[str, dict[str, int]] = {
-    "ttt_cli.reading.formats.pgn.moves": {"COMMENT_LIMIT": 96},
-    "ttt_cli.reading.formats.pgn.letters": {"MOVES_LIMIT": 128},
+    "ttt_cli.reading.formats.pgn.moves": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},
     "ttt_cli.reading.formats.pgn.compiled": {"_ROWS_AT_ONCE": 4},
     "ttt_cli.reading.interned": {"_COUNT": 8, "_LETTERS": 64},
     "ttt_cli.kernels.scanning.pgn_moves": {"COMMENT_LIMIT": 96, "MOVES_LIMIT": 128},

@@ -31,11 +31,10 @@ from ttt_cli.errors import TttError  # noqa: E402
 from ttt_cli.games.read import read_records  # noqa: E402
 from ttt_cli.games.records import games_of  # noqa: E402
 from ttt_cli.reading.batches import Batch, Table  # noqa: E402
-from ttt_cli.reading.decode import text_of  # noqa: E402
-from ttt_cli.reading.formats.tabular import arrow, lines, object_lines, rows, table_rows  # noqa: E402
+from ttt_cli.reading.formats.tabular import arrow, delimited, lines, object_lines  # noqa: E402
 from ttt_cli.reading.formats.tabular.delimited import read_delimited  # noqa: E402
 from ttt_cli.reading.formats.tabular.jsonl import is_lined, read_jsonl  # noqa: E402
-from ttt_cli.reading.text import plain_blocks  # noqa: E402
+from ttt_cli.reading.text import plain_blocks, text_of  # noqa: E402
 
 CSV = b"""date,white,black,result,event,round,status,odds,weight
 1858.06.17,"Morphy, Paul",Anderssen,1-0,Paris,1,formal,,1
@@ -226,10 +225,9 @@ def checked(content: bytes, chance: random.Random) -> int | None:
 @contextmanager
 def limited(chance: random.Random) -> Iterator[None]:
     """Other limits, on which it depends what is said."""
-    row_lines = chance.choice((2, 3, table_rows.ROW_LINES))
+    row_lines = chance.choice((2, 3, delimited.ROW_LINES))
     with ExitStack() as stack:
-        for module in (rows, table_rows):
-            stack.enter_context(patch.object(module, "ROW_LINES", row_lines))
+        stack.enter_context(patch.object(delimited, "ROW_LINES", row_lines))
         stack.enter_context(patch.object(lines, "LINE_LIMIT", chance.choice((80, 300, 1 << 20, 1 << 20))))
         stack.enter_context(patch.object(lines, "BLOCK", 80))
         yield
@@ -241,7 +239,7 @@ def in_blocks(chance: random.Random) -> Iterator[None]:
     drawn = (
         (lines, "BLOCK", (1, 7, 80)),
         (arrow, "BLOCK", (1, 300, 1000, 1 << 21)),
-        (rows, "_LONGEST", (10, 60, 1 << 16)),
+        (delimited, "_LONGEST", (10, 60, 1 << 16)),
         (object_lines, "ALIKE", (1, 1, 3)),
         (object_lines, "_MOST_QUOTES", (8, 400)),
         (object_lines, "_MOST_FORMS", (1, 100)),

@@ -26,14 +26,13 @@ from unittest.mock import patch
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import TttError
 from ttt_cli.reading.batches import Batch, Table
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.formats.tabular import arrow, lines, object_lines
 from ttt_cli.reading.formats.tabular.delimited import read_delimited
 from ttt_cli.reading.formats.tabular.jsonl import read_jsonl
-from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.text import plain_blocks, text_of
 
 RESULTS = ("1-0", "0-1", "1/2-1/2")
 NO_RESULT = ("", "*")

@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ttt_cli.config.document import section_of
+from ttt_cli.config.document import aliases, section_of
 from ttt_cli.config.render import flow
 from ttt_cli.config.schema import Config
-from ttt_cli.config.validate import aliases
 from ttt_cli.systems.registry import MODULES, load
 
 PAGE = Path(__file__).with_name("configs.md")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ttt_cli.config.document import Document
 from ttt_cli.config.load import read_document
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 __all__ = ["Run", "configure", "fit", "leaders", "open_run", "read_games", "top", "update"]
 
 Source = str | os.PathLike[str] | BinaryIO
+_PLACES: Final = {"model": ("model", "name"), "period": ("data", "period")}  # of keywords in the config
 
 
 def read_games(*sources: Source, progress: Progress = SILENT, **data: Any) -> Games:
     """Read games from PGN or CSV files, plain or compressed; `-` is standard input.
 
-    `data` are the keys of the config's data section, e.g. `header=False, columns=[...]`. What was not used
-    is in the result's `report`. Raises ConfigError for a wrong key or value, DataError for a file that yields
-    nothing.
+    `data` are the keys of the config's data section, e.g. `header=False, columns=[...]`. What was not used is in the
+    result's `report`. Raises ConfigError for a wrong key or value, DataError for a file that yields nothing.
     """
     return read_sources(sources, validate(DataConfig, data, Document(), ("data",)), progress=progress)
 
@@ -66,7 +66,8 @@ def configure(
     """
     document = read_document(None if config is None else os.fspath(config), overrides)
     for key, value in keys.items():
-        document = document.assign(_path(key), value, f"{key}={value!r}")
+        section = "solver" if key in SolverConfig.model_fields else "model"
+        document = document.assign(_PLACES.get(key, (section, key)), value, f"{key}={value!r}")
     return resolve(document)
 
 
@@ -208,15 +209,6 @@ def _fitted(
         workers = place.workers if place and place.finds(games.room) else None
         write_run(output, games, timeline, fitted, resolved.config, most, workers)
     return open_run(output)
-
-
-def _path(key: str) -> tuple[str, ...]:
-    """Where a Python keyword stands in the config."""
-    if key == "model":
-        return ("model", "name")
-    if key == "period":
-        return ("data", "period")
-    return ("solver" if key in SolverConfig.model_fields else "model", key)
 
 
 def _infer(

@@ -20,10 +20,7 @@ _SHOWN: Final = 40  # letters of a file's name in that of its folder
 
 
 def real_place(path: Path) -> Path:
-    """The file that `path` means: links are followed, so that replacing changes what the link points to.
-
-    Of links that lead to themselves nothing is said here: the system will, when the file is opened.
-    """
+    """The file that `path` means: links are followed, so that replacing changes what the link points to."""
     return Path(os.path.realpath(path))
 
 

@@ -2,7 +2,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from ttt_cli.config.json_schema import json_schema
+from ttt_cli.config.render import json_schema
 from ttt_cli.config.schema import DataConfig, SolverConfig
 
 

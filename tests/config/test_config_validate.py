@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
-from ttt_cli.config.document import Document
+from ttt_cli.config.document import Document, aliases
 from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig
-from ttt_cli.config.validate import aliases, validate
+from ttt_cli.config.validate import validate
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.errors import ConfigError
 

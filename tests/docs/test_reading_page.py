@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from ttt_cli.config.selection import FilterConfig
-from ttt_cli.games.handicaps import POINTS, OddsTable
 from ttt_cli.games.players.aliases import read_aliases
+from ttt_cli.games.weights import POINTS, OddsTable
 from ttt_cli.reading.reasons import EVENT_SETS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reading.md").read_text(encoding="utf-8")

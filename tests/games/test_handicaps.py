@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttt_cli.games.handicaps import POINTS, OddsTable, is_even, named_giver, usual_giver
+from ttt_cli.games.weights import POINTS, OddsTable, is_even, named_giver, usual_giver
 
 USUAL = OddsTable({})
 

@@ -17,10 +17,9 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.players.names import clean_name
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import DRAW, PRECISION_YEAR, Games
-from ttt_cli.reading.decode import decode
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
 from ttt_cli.reading.formats.pgn.scanner import Scanner
-from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.text import decode, plain_blocks
 
 pytestmark = pytest.mark.slow
 

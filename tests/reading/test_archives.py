@@ -170,6 +170,16 @@ def test_a_damaged_member_is_named(tmp_path: Path) -> None:
     assert path not in open_files()  # though the error still holds its frames
 
 
+def test_a_zip_archive_whose_list_of_members_stands_before_its_beginning(tmp_path: Path) -> None:
+    content = bytearray(zipped({"one.pgn": PGN}))
+    content[content.index(b"PK\x05\x06") + 17] += 1  # of where the list begins
+    path = tmp_path / "games.zip"
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match="damaged") as caught:
+        read_games([path])
+    assert caught.value.where == str(path)
+
+
 def test_a_locked_archive(tmp_path: Path) -> None:
     content = bytearray(zipped({"one.pgn": PGN}))
     local, central = content.index(b"one.pgn") - 30, content.rindex(b"one.pgn") - 46

@@ -1,4 +1,4 @@
-"""Tables read row by row by the standard library alone: what `formats.tabular.rows` has to say too."""
+"""Tables read row by row by the standard library alone: what `formats.tabular.delimited` has to say too."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from itertools import chain
 from unittest.mock import patch
 
 from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.formats.tabular import object_lines, rows
+from ttt_cli.reading.formats.tabular import delimited, object_lines
 from ttt_cli.reading.formats.tabular.columns import make_batch
+from ttt_cli.reading.formats.tabular.delimited import Row, RowReader
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
 from ttt_cli.reading.formats.tabular.jsonl import as_batch
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import long_line, whole_lines
-from ttt_cli.reading.formats.tabular.table_rows import Row, RowReader
 
 END = "\0end\0"  # NULs never reach us, so no row looks like this
 
@@ -114,7 +114,7 @@ def read_line_by_line(
 def by_the_standard_library() -> Iterator[None]:
     """Has tables and lines of JSON read without pyarrow."""
     with (
-        patch.object(rows, "read_rows", read_row_by_row),
+        patch.object(delimited, "read_rows", read_row_by_row),
         patch.object(object_lines, "read_object_lines", read_line_by_line),
     ):
         yield

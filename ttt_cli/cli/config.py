@@ -61,7 +61,7 @@ def schema(name: str | None) -> None:
     """
     import json
 
-    from ttt_cli.config.json_schema import json_schema
+    from ttt_cli.config.render import json_schema
     from ttt_cli.systems.registry import MODULES, load
 
     models = {model: load(model).Params for model in ([name] if name else MODULES)}

@@ -14,7 +14,7 @@ from ttt_cli.cli.terminal.console import check_place, say, write
 
 if TYPE_CHECKING:
     from ttt_cli.games.players.decisions import Decisions
-    from ttt_cli.games.players.suspect import Suspect
+    from ttt_cli.games.players.similar import Suspect
 
 _ASKED: Final = "One person? [y]es, [n]o, [s]kip, [d]ate, [q]uit"
 
@@ -51,7 +51,7 @@ def command(
     from ttt_cli.games.players.decisions import Decision, Decisions
     from ttt_cli.games.players.suspects import find_suspects
     from ttt_cli.games.read import read_games
-    from ttt_cli.reading.decode import decode
+    from ttt_cli.reading.text import decode
 
     decisions = Decisions(decode(Path(out).read_bytes()) if Path(out).exists() else "", out)
     data = api.configure(config, overrides).config.data

@@ -1,7 +1,7 @@
 """Axes of a parameter grid from their short form on the command line."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,53 +28,56 @@ def parse_axes(
 ) -> tuple[Axis, ...]:
     """The axes of `beta,tau`, `beta=200:800:7,tau=20:200:7:log` or `beta=200/400/480`.
 
-    A bare `beta` or `tau` takes the ratios to `prior_sd` of the paper. `params` are the model's numeric
-    parameters and their configured values; `symbols` are other spellings of them (`sigma0` -> `prior_sd`).
-    Raises ConfigError.
+    A bare `beta` or `tau` takes the ratios to `prior_sd` of the paper. `params` are the model's numeric parameters,
+    `symbols` other spellings of them (`sigma0` -> `prior_sd`). Raises ConfigError.
     """
     axes: dict[str, Axis] = {}
-    for part in spec.split(","):
-        word, separator, steps = (piece.strip() for piece in part.partition("="))
-        key = (symbols or {}).get(word, word)
-        if key not in params:
-            raise _unknown(spec, word, params)
-        if key in axes:
-            raise _error(spec, f"{key} is given twice", "one axis for each parameter")
-        values = _values(spec, key, steps) if separator else _paper(spec, key, params)
-        axes[key] = Axis(key, values)
+    try:
+        for part in spec.split(","):
+            word, separator, steps = (piece.strip() for piece in part.partition("="))
+            key = (symbols or {}).get(word, word)
+            if not word:
+                raise ConfigError("an axis is missing", hint="for instance --grid beta,tau")
+            if key not in params:
+                hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
+                raise ConfigError(f"unknown parameter {word}", hint=hint)
+            if key in axes:
+                raise ConfigError(f"{key} is given twice", hint="one axis for each parameter")
+            values = _values(key, steps) if separator else _paper(key, params)
+            if len(set(values)) < len(values):
+                hint = "spread the ends, or ask for fewer values"
+                raise ConfigError(f"{key} has the same value twice", hint=hint)
+            axes[key] = Axis(key, tuple(sorted(values)))
+    except ConfigError as error:
+        raise ConfigError(error.message, where=f"--grid {spec}", hint=error.hint) from error
     return tuple(axes.values())
 
 
-def _unknown(spec: str, word: str, params: Collection[str]) -> ConfigError:
-    if not word:
-        return _error(spec, "an axis is missing", "for instance --grid beta,tau")
-    hint = suggested(word, params, f"parameters are {', '.join(params)}", "{}")
-    return _error(spec, f"unknown parameter {word}", hint)
-
-
-def _paper(spec: str, key: str, params: Mapping[str, object]) -> tuple[float, ...]:
+def _paper(key: str, params: Mapping[str, object]) -> list[float]:
     unit = params.get("prior_sd")
     if key not in PAPER_AXES or not isinstance(unit, (int, float)):
-        raise _error(spec, f"{key} needs its values", f"{key}={_EXAMPLE}")
-    return tuple(_rounded(ratio * unit) for ratio in PAPER_AXES[key])
+        raise ConfigError(f"{key} needs its values", hint=f"{key}={_EXAMPLE}")
+    return [_rounded(ratio * unit) for ratio in PAPER_AXES[key]]
 
 
-def _values(spec: str, key: str, steps: str) -> tuple[float, ...]:
+def _values(key: str, steps: str) -> list[float]:
     if ":" not in steps:
-        return _ascending(spec, key, [_number(spec, key, text) for text in steps.split("/")])
+        return [_number(key, text) for text in steps.split("/")]
     start_text, *rest = steps.split(":")
     if len(rest) not in {2, 3}:
-        raise _error(spec, f"{key}={steps} is not a range", f"{key}={_EXAMPLE}")
-    start, stop = _number(spec, key, start_text), _number(spec, key, rest[0])
-    count = _count(spec, key, rest[1])
+        raise ConfigError(f"{key}={steps} is not a range", hint=f"{key}={_EXAMPLE}")
+    start, stop = _number(key, start_text), _number(key, rest[0])
+    count = _count(key, rest[1])
     spacing = rest[2].strip() if len(rest) == 3 else "linear"
     if spacing not in {"linear", "log"}:
-        raise _error(spec, f"unknown spacing {spacing} of {key}", "spacings are linear and log")
+        raise ConfigError(f"unknown spacing {spacing} of {key}", hint="spacings are linear and log")
     if spacing == "log" and min(start, stop) <= 0:
-        raise _error(spec, f"log spacing of {key} needs positive ends", "start above 0, or leave :log out")
+        raise ConfigError(
+            f"log spacing of {key} needs positive ends", hint="start above 0, or leave :log out"
+        )
     if count == 1 and start != stop:
-        raise _error(spec, f"{key} has two ends but one value", f"a single value is {key}={start_text}")
-    return _ascending(spec, key, _spaced(start, stop, count, log=spacing == "log"))
+        raise ConfigError(f"{key} has two ends but one value", hint=f"a single value is {key}={start_text}")
+    return _spaced(start, stop, count, log=spacing == "log")
 
 
 def _spaced(start: float, stop: float, count: int, *, log: bool) -> list[float]:
@@ -87,39 +90,26 @@ def _spaced(start: float, stop: float, count: int, *, log: bool) -> list[float]:
     return [start, *(_rounded(math.exp(value) if log else value) for value in inner), stop]
 
 
-def _ascending(spec: str, key: str, values: list[float]) -> tuple[float, ...]:
-    if len(set(values)) < len(values):
-        raise _error(spec, f"{key} has the same value twice", "spread the ends, or ask for fewer values")
-    return tuple(sorted(values))
-
-
-def _number(spec: str, key: str, text: str) -> float:
+def _number(key: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise _error(spec, f"{text.strip() or 'nothing'} is not a number for {key}", f"{key}={_EXAMPLE}")
+        raise ConfigError(f"{text.strip() or 'nothing'} is not a number for {key}", hint=f"{key}={_EXAMPLE}")
     return number
 
 
-def _count(spec: str, key: str, text: str) -> int:
+def _count(key: str, text: str) -> int:
     try:
         count = int(text)
     except ValueError:
         count = 0
     if not 1 <= count <= MAX_COUNT:
-        raise _error(
-            spec,
-            f"{text.strip() or 'nothing'} is not a count for {key}",
-            f"a whole number from 1 to {MAX_COUNT}",
-        )
+        hint = f"a whole number from 1 to {MAX_COUNT}"
+        raise ConfigError(f"{text.strip() or 'nothing'} is not a count for {key}", hint=hint)
     return count
 
 
 def _rounded(value: float) -> float:
     return float(f"{value:.12g}")
-
-
-def _error(spec: str, message: str, hint: str) -> ConfigError:
-    return ConfigError(message, where=f"--grid {spec}", hint=hint)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 KeyPath = tuple[str | int, ...]
@@ -13,8 +13,7 @@ KeyPath = tuple[str | int, ...]
 class Document:
     """Nested values and where each was written.
 
-    `origins` maps key paths to `file:line` or to the override, e.g. `-s model.beta=600`; the empty path is
-    the file as a whole. `overridden` are the paths that an override set.
+    `origins` maps key paths (empty: the file) to `file:line` or the override; `overridden` are those that one set.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +53,22 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+def key(default: Any, description: str, **bounds: Any) -> Any:
+    """A key of a section: its default, what it means, and its bounds."""
+    return Field(default=default, description=description, **bounds)
+
+
 def section_of(info: FieldInfo | None) -> type[BaseModel] | None:
     """The schema of a key that is a section within its section, None for a plain value."""
     inner = info.annotation if info else None
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+
+
+def aliases(schema: type[BaseModel]) -> dict[str, str]:
+    """Other spellings of the schema's keys, e.g. `mu0`, and the keys they stand for."""
+    found: dict[str, str] = {}
+    for name, info in schema.model_fields.items():
+        if isinstance(info.validation_alias, AliasChoices):
+            choices = (str(choice) for choice in info.validation_alias.choices)
+            found.update((choice, name) for choice in choices if choice != name)
+    return found

@@ -19,8 +19,7 @@ SUFFIXES = (".yaml", ".yml")
 def read_document(path_or_name: str | None, overrides: Sequence[str] = ()) -> Document:
     """The config in a file, `-` for standard input, a shipped config's name, or None for no config.
 
-    `overrides` are `KEY=VALUE` with a config path as key (`model.beta=600`); a later one wins over an
-    earlier one and over the file. Raises ConfigError with file and line.
+    `overrides` (`model.beta=600`) win over the file, later over earlier ones. Raises ConfigError with file and line.
     """
     return override(Document() if path_or_name is None else _read(path_or_name), overrides)
 
@@ -28,7 +27,13 @@ def read_document(path_or_name: str | None, overrides: Sequence[str] = ()) -> Do
 def override(document: Document, overrides: Sequence[str]) -> Document:
     """The document with `KEY=VALUE` overrides on top, in order. Raises ConfigError."""
     for text in overrides:
-        document = _override(document, text)
+        origin = f"-s {text}"
+        key, separator, value = text.partition("=")
+        path = tuple(part.strip() for part in key.split("."))
+        if not separator or not all(path):
+            hint = "for instance -s model.beta=600, without blanks"
+            raise ConfigError("an override is KEY=VALUE", where=origin, hint=hint)
+        document = document.assign(path, parse_value(value, origin), origin)
     return document
 
 
@@ -53,12 +58,12 @@ def shipped_configs() -> dict[str, Traversable]:
 
 def _read(path_or_name: str) -> Document:
     if path_or_name == "-":
-        return parse_document(_decode(_bounded(sys.stdin.buffer, "<stdin>"), "<stdin>"), "<stdin>")
+        return _parsed(_bounded(sys.stdin.buffer, "<stdin>"), "<stdin>")
     path = Path(path_or_name)
     shipped = shipped_configs()
     name = path_or_name.removesuffix(".yaml")
     if not path.is_file() and name in shipped:
-        return parse_document(_decode(shipped[name].read_bytes(), shipped[name].name), shipped[name].name)
+        return _parsed(shipped[name].read_bytes(), shipped[name].name)
     try:
         refuse_device(path)
         with path.open("rb") as file:
@@ -67,7 +72,7 @@ def _read(path_or_name: str) -> Document:
         raise _not_found(path_or_name, list(shipped)) from error
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", where=path_or_name) from error
-    return parse_document(_decode(content, path_or_name), path_or_name)
+    return _parsed(content, path_or_name)
 
 
 def _bounded(file: BinaryIO, source: str) -> bytes:
@@ -87,20 +92,9 @@ def _not_found(path_or_name: str, shipped: list[str]) -> ConfigError:
     return ConfigError("there is no such config", where=path_or_name, hint=hint)
 
 
-def _decode(content: bytes, source: str) -> str:
+def _parsed(content: bytes, source: str) -> Document:
     try:
-        return content.decode("utf-8-sig")
+        return parse_document(content.decode("utf-8-sig"), source)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError("not UTF-8", where=f"{source}:{line}", hint="save the config as UTF-8") from error
-
-
-def _override(document: Document, override: str) -> Document:
-    origin = f"-s {override}"
-    key, separator, value = override.partition("=")
-    path = tuple(part.strip() for part in key.split("."))
-    if not separator or not all(path):
-        raise ConfigError(
-            "an override is KEY=VALUE", where=origin, hint="for instance -s model.beta=600, without blanks"
-        )
-    return document.assign(path, parse_value(value, origin), origin)

@@ -1,19 +1,20 @@
-"""A resolved config as YAML that says what its keys mean, and that reads back as the same config."""
+"""A config written out: resolved, as YAML that says what its keys mean, and the JSON Schema of any, for editors."""
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ttt_cli.config.document import section_of
-from ttt_cli.config.schema import Config
+from ttt_cli.config.document import aliases, section_of
+from ttt_cli.config.schema import Config, ModelConfig
 from ttt_cli.config.yaml_text import parse_value
 
 _COMMENT_COLUMN = 40
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def render(config: Config, params: type[BaseModel]) -> str:
@@ -82,3 +83,61 @@ def _escaped(character: str) -> str:
     if character.isprintable():
         return character
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def json_schema(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
+    """The schema (draft 2020-12) of a config for these models, given as name -> schema of the parameters."""
+    default = ModelConfig.model_fields["name"].default
+    variants = {name: _model_schema(name, params, default) for name, params in models.items()}
+    properties: dict[str, Any] = {"model": _choice(variants, default)}
+    for name, info in Config.model_fields.items():
+        section = info.annotation
+        if name != "model" and isinstance(section, type) and issubclass(section, BaseModel):
+            properties[name] = _untitled(section.model_json_schema())
+    return {
+        "$schema": DIALECT,
+        "title": "ttt config",
+        "description": (Config.__doc__ or "").splitlines()[0],
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _choice(variants: Mapping[str, dict[str, Any]], default: str) -> dict[str, Any]:
+    """The variant that belongs to the model's name; the default model may go without."""
+    if len(variants) == 1:
+        return next(iter(variants.values()))
+    branches = []
+    for name, variant in variants.items():
+        condition = {"properties": {"name": {"const": name}}, "required": [] if name == default else ["name"]}
+        branches.append({"if": condition, "then": variant})
+    return {"type": "object", "properties": {"name": {"enum": list(variants)}}, "allOf": branches}
+
+
+def _model_schema(name: str, params: type[BaseModel], default: str) -> dict[str, Any]:
+    schema = _untitled(params.model_json_schema())
+    known = schema.get("properties", {})
+    symbols = {symbol: known[key] for symbol, key in aliases(params).items() if key in known}
+    named = {"const": name, "description": ModelConfig.model_fields["name"].description}
+    schema["properties"] = {"name": named, **known, **symbols}
+    schema["required"] = [*schema.get("required", []), *(["name"] if name != default else [])]
+    return schema
+
+
+def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the titles that pydantic makes from names and that say nothing more, sections in their places."""
+    definitions = schema.pop("$defs", {})
+    properties = {
+        key: _untitled(definitions[entry.pop("$ref").rpartition("/")[2]]) | _without(entry, "default")
+        if "$ref" in entry
+        else entry
+        for key, entry in schema.get("properties", {}).items()
+    }
+    schema["properties"] = {key: _without(entry, "title") for key, entry in properties.items()}
+    schema.pop("title", None)
+    return schema
+
+
+def _without(entry: Mapping[str, Any], what: str) -> dict[str, Any]:
+    return {word: value for word, value in entry.items() if word != what}

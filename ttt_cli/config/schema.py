@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from ttt_cli.cluster.client import check_place
-from ttt_cli.config.document import Section
+from ttt_cli.config.document import Section, key
 from ttt_cli.config.selection import FilterConfig
 from ttt_cli.formats import FORMATS
 
@@ -43,69 +43,57 @@ def _two_names(sides: list[str]) -> list[str]:
 class DataConfig(Section):
     """How records become games."""
 
-    period: Period = Field(default="year", description="time step of the model")
-    colours: Colours = Field(
-        default="auto",
-        description="whether the player named White had White; unknown: the average over both colourings; "
+    period: Period = key("year", "time step of the model")
+    colours: Colours = key(
+        "auto",
+        "whether the player named White had White; unknown: the average over both colourings; "
         "auto: known, but in files that always name the winner first",
     )
-    reader: Literal["scan", "chess"] = Field(
-        default="scan", description="PGN through our tag scanner, or through python-chess"
+    reader: Literal["scan", "chess"] = key("scan", "PGN through our tag scanner, or through python-chess")
+    format: Literal["auto", *(form.name for form in FORMATS)] = key(  # type: ignore[valid-type]
+        "auto", "kind of input; auto: by content and name; tsv: csv with tabs"
     )
-    format: Literal["auto", *(form.name for form in FORMATS)] = Field(  # type: ignore[valid-type]
-        default="auto", description="kind of input; auto: by content and name; tsv: csv with tabs"
+    header: bool | None = key(None, "whether a CSV starts with column names; null: by its first line")
+    columns: list[str] | dict[str, str] | None = key(
+        None, "names of the columns in order, or a map from our names to the file's"
     )
-    header: bool | None = Field(
-        default=None, description="whether a CSV starts with column names; null: by its first line"
-    )
-    columns: list[str] | dict[str, str] | None = Field(
-        default=None, description="names of the columns in order, or a map from our names to the file's"
-    )
-    delimiter: str | None = Field(default=None, min_length=1, max_length=1, description="null: detected")
-    dates: Literal["auto", "ymd", "dmy", "mdy", "number"] = Field(
-        default="auto",
-        description="order of day, month and year where the year does not come first; number: of a period; "
+    delimiter: str | None = key(None, "null: detected", min_length=1, max_length=1)
+    dates: Literal["auto", "ymd", "dmy", "mdy", "number"] = key(
+        "auto",
+        "order of day, month and year where the year does not come first; number: of a period; "
         "auto: as the file tells",
     )
-    century: int | None = Field(
-        default=None,
+    century: int | None = key(
+        None,
+        "first of the hundred years that years of two digits mean; null: as years of four tell",
         ge=1000,
         le=2900,
-        description="first of the hundred years that years of two digits mean; null: as years of four tell",
     )
-    constant: dict[str, str | float] = Field(
-        default={}, description="columns that a table does not have, each the same in all rows: {result: 1-0}"
+    constant: dict[str, str | float] = key(
+        {}, "columns that a table does not have, each the same in all rows: {result: 1-0}"
     )
-    sides: Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_two_names)] = Field(
-        default=["white", "black"],
-        description="what views call the side named first and the other: [home, away]",
+    sides: Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_two_names)] = key(
+        ["white", "black"], "what views call the side named first and the other: [home, away]"
     )
-    encoding: str | None = Field(default=None, description="null: UTF-8, else cp1252, value by value")
-    names: NameMatching = Field(
-        default="full",
-        description="spellings of one name: clean: blanks, dots, titles; folded: also case and accents; "
+    encoding: str | None = key(None, "null: UTF-8, else cp1252, value by value")
+    names: NameMatching = key(
+        "full",
+        "spellings of one name: clean: blanks, dots, titles; folded: also case and accents; "
         "full: also First Last beside Last, First",
     )
-    aliases: str | None = Field(default=None, description="file of further spellings: main,synonym,...")
-    ids: bool = Field(default=True, description="whether a player with a FIDE id is known by it")
-    drop: Annotated[list[NotOnePerson], BeforeValidator(_without_unnamed)] = Field(
-        default=[], description="what is not one person and left out, as the unnamed always are"
+    aliases: str | None = key(None, "file of further spellings: main,synonym,...")
+    ids: bool = key(True, "whether a player with a FIDE id is known by it")
+    drop: Annotated[list[NotOnePerson], BeforeValidator(_without_unnamed)] = key(
+        [], "what is not one person and left out, as the unnamed always are"
     )
-    match_cap: float | None = Field(
-        default=None, gt=0, description="most games that a match given as a score counts as; null: all"
+    match_cap: float | None = key(None, "most games that a match given as a score counts as; null: all", gt=0)
+    status: dict[str, Annotated[float, Field(ge=0, le=1e9)]] = key(
+        {"formal": 1.0, "casual": 1.0, "soft": 1.0}, "weight of the records of each status; 0: not used"
     )
-    status: dict[str, Annotated[float, Field(ge=0, le=1e9)]] = Field(
-        default={"formal": 1.0, "casual": 1.0, "soft": 1.0},
-        description="weight of the records of each status; 0: not used",
-    )
-    odds: dict[str, float] = Field(
-        default={}, description="Elo points of further odds, or instead of the usual ones"
-    )
-    strict: bool = Field(default=False, description="whether any problem with a file or record is an error")
-    max_errors: int | None = Field(
-        default=None, ge=0, description="most records that may be unusable; null: any number"
-    )
-    filter: FilterConfig = Field(default=FilterConfig(), description="which records are used")
+    odds: dict[str, float] = key({}, "Elo points of further odds, or instead of the usual ones")
+    strict: bool = key(False, "whether any problem with a file or record is an error")
+    max_errors: int | None = key(None, "most records that may be unusable; null: any number", ge=0)
+    filter: FilterConfig = key(FilterConfig(), "which records are used")
 
 
 def size_of(text: str) -> int:
@@ -125,35 +113,35 @@ def check_size(text: str) -> str:
 class SolverConfig(Section):
     """When inference stops and how hard it tries."""
 
-    tol: float = Field(default=0.01, gt=0, description="largest error of a mean that may remain, points")
-    max_sweeps: int = Field(default=1000, ge=1, description="forward-backward sweeps at most")
-    threads: int | None = Field(
-        default=None, ge=1, description="threads at most; null: one per processor. Results agree within tol"
+    tol: float = key(0.01, "largest error of a mean that may remain, points", gt=0)
+    max_sweeps: int = key(1000, "forward-backward sweeps at most", ge=1)
+    threads: int | None = key(
+        None, "threads at most; null: one per processor. Results agree within tol", ge=1
     )
-    posterior: Literal["auto", "joint", "factorised"] = Field(
-        default="auto",
-        description="of ttt and ttt-d: joint, of all players together; factorised, of each as if the others were "
+    posterior: Literal["auto", "joint", "factorised"] = key(
+        "auto",
+        "of ttt and ttt-d: joint, of all players together; factorised, of each as if the others were "
         "independent, as in the paper; auto: joint where that takes seconds",
     )
-    accelerate: bool = Field(default=True, description="mix sweeps to reach the fixed point sooner")
-    cluster: Annotated[str, AfterValidator(check_place)] | None = Field(
-        default=None,
-        description="where to work: local:N, the address of a Dask scheduler or its file; null: $TTT_CLUSTER, "
+    accelerate: bool = key(True, "mix sweeps to reach the fixed point sooner")
+    cluster: Annotated[str, AfterValidator(check_place)] | None = key(
+        None,
+        "where to work: local:N, the address of a Dask scheduler or its file; null: $TTT_CLUSTER, "
         "else this machine. A run does not keep it",
     )
-    memory: Annotated[str, AfterValidator(check_size)] | None = Field(
-        default=None,
-        description="most memory of a fit of ttt or ttt-d, as 4GB, within which slices of its timeline lie in files; "
+    memory: Annotated[str, AfterValidator(check_size)] | None = key(
+        None,
+        "most memory of a fit of ttt or ttt-d, as 4GB, within which slices of its timeline lie in files; "
         "null: any. A run does not keep it",
     )
-    scratch: str | None = Field(
-        default=None,
-        description="folder for the files of a fit with memory or cluster, which goes on from there when it was ended; "
+    scratch: str | None = key(
+        None,
+        "folder for the files of a fit with memory or cluster, which goes on from there when it was ended; "
         "null: temporary files, and none on a cluster's other machines. A run does not keep it",
     )
-    run_size: Annotated[str, AfterValidator(check_size)] | None = Field(
-        default=None,
-        description="size, as 50GB, from which on a run is written as a folder, its large tables as Parquet; null: it "
+    run_size: Annotated[str, AfterValidator(check_size)] | None = key(
+        None,
+        "size, as 50GB, from which on a run is written as a folder, its large tables as Parquet; null: it "
         "is one file. A run does not keep it",
     )
 
@@ -169,7 +157,7 @@ class ModelConfig(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    name: str = Field(default="ttt", description="rating system")
+    name: str = key("ttt", "rating system")
 
     @property
     def params(self) -> dict[str, Any]:
@@ -180,13 +168,9 @@ class ModelConfig(BaseModel):
 class ScaleConfig(Section):
     """How skills are shown; they are stored in points."""
 
-    anchors: list[str] = Field(
-        default=[],
-        description="ratings that set the level: NAME @ YEAR = RATING; none: points of the run",
-    )
-    slope: Literal["elo", "matched"] = Field(
-        default="elo",
-        description="elo: a difference of 200 means 76 %; matched: as the anchors ask for, two or more",
+    anchors: list[str] = key([], "ratings that set the level: NAME @ YEAR = RATING; none: points of the run")
+    slope: Literal["elo", "matched"] = key(
+        "elo", "elo: a difference of 200 means 76 %; matched: as the anchors ask for, two or more"
     )
 
     @field_validator("slope")

@@ -3,9 +3,9 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
-from ttt_cli.config.document import Section
+from ttt_cli.config.document import Section, key
 
 EventSet = Literal[
     "simul", "blindfold", "correspondence", "consultation", "odds", "rapid", "blitz", "variants", "set-up"
@@ -60,26 +60,14 @@ Patterns = Annotated[list[str], AfterValidator(_checked_patterns)]
 class FilterConfig(Section):
     """Which records are used; each key that leaves some out is counted as a reason."""
 
-    years: Annotated[str | int | list[int] | None, AfterValidator(_checked_years)] = Field(
-        default=None, description="first and last year, as in 1850-1900, 1850- or [1850, 1900]; null: all"
+    years: Annotated[str | int | list[int] | None, AfterValidator(_checked_years)] = key(
+        None, "first and last year, as in 1850-1900, 1850- or [1850, 1900]; null: all"
     )
-    players: Patterns = Field(
-        default=[], description="games in which one of these plays, names or /patterns/; empty: everybody"
-    )
-    among: bool = Field(default=False, description="only games in which both players are among `players`")
-    events: Patterns = Field(
-        default=[], description="words or /patterns/ in event or site of the games that are used; empty: all"
-    )
-    exclude: list[EventSet] = Field(
-        default=[], description="ready-made sets of events and positions that are not used"
-    )
-    exclude_events: Patterns = Field(
-        default=[], description="words or /patterns/ in event or site of the games that are not used"
-    )
-    dedupe: bool = Field(default=False, description="use only one of several records of the same game")
-    min_games: int = Field(
-        default=0, ge=0, description="players with fewer games are left out, until all have as many"
-    )
-    largest_group: bool = Field(
-        default=False, description="use only the largest group of players tied by games"
-    )
+    players: Patterns = key([], "games in which one of these plays, names or /patterns/; empty: everybody")
+    among: bool = key(False, "only games in which both players are among `players`")
+    events: Patterns = key([], "words or /patterns/ in event or site of the games that are used; empty: all")
+    exclude: list[EventSet] = key([], "ready-made sets of events and positions that are not used")
+    exclude_events: Patterns = key([], "words or /patterns/ in event or site of the games that are not used")
+    dedupe: bool = key(False, "use only one of several records of the same game")
+    min_games: int = key(0, "players with fewer games are left out, until all have as many", ge=0)
+    largest_group: bool = key(False, "use only the largest group of players tied by games")

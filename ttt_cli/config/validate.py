@@ -1,18 +1,27 @@
 """Values against a schema: what is wrong is said in the config's words, with its place and a hint."""
 
 import numbers
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ttt_cli.config.document import Document, KeyPath, dotted, section_of
-from ttt_cli.config.wording import complaint, meaning, shown, within
+from ttt_cli.config.document import Document, KeyPath, aliases, dotted, section_of
+from ttt_cli.config.render import flow
 from ttt_cli.errors import ConfigError, nearest
 
 M = TypeVar("M", bound=BaseModel)
+_KINDS: Final = {
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "a map of keys",
+    "model_type": "a map of keys",
+}
 
 
 @dataclass(frozen=True)
@@ -27,8 +36,7 @@ class Problem:
 def validate(schema: type[M], values: object, document: Document, prefix: KeyPath = ()) -> M:
     """The schema filled with `values`, which stand at `prefix` in the document.
 
-    Types are strict: a number in quotes is text. Raises ConfigError about the first problem; the further
-    ones are listed in its message.
+    Types are strict: a number in quotes is text. Raises ConfigError about all problems.
     """
     instance, problems = check(schema, values, document, prefix)
     if instance is None:
@@ -73,16 +81,6 @@ def as_error(problems: list[Problem]) -> ConfigError:
         place = f"{other.where}: " if other.where else ""
         lines.append(f"{place}{other.message}" + (f" ({other.hint})" if other.hint else ""))
     return ConfigError("\n".join(lines), where=first.where, hint=first.hint)
-
-
-def aliases(schema: type[BaseModel]) -> dict[str, str]:
-    """Other spellings of the schema's keys, e.g. `mu0`, and the keys they stand for."""
-    found: dict[str, str] = {}
-    for name, info in schema.model_fields.items():
-        if isinstance(info.validation_alias, AliasChoices):
-            choices = (str(choice) for choice in info.validation_alias.choices)
-            found.update((choice, name) for choice in choices if choice != name)
-    return found
 
 
 def unknown_key(path: KeyPath, known: Mapping[str, str], document: Document) -> Problem:
@@ -151,3 +149,57 @@ def _deepest(details: list[ErrorDetails], named: Mapping[str, Any]) -> tuple[Key
     paths = [within(named, detail["loc"]) for detail in details]
     path = max(paths, key=len)
     return path, [detail for detail, reached in zip(details, paths, strict=True) if len(reached) == len(path)]
+
+
+def complaint(details: Sequence[ErrorDetails]) -> str:
+    """What is wrong with one value, to follow its key: ` must be 'auto' or a number, not 'x'`."""
+    first = details[0]
+    if first["type"] in {"value_error", "assertion_error"}:
+        return f": {first['msg'].partition(', ')[2]}"
+    if first["type"] == "missing":
+        return " is missing"
+    wanted = list(dict.fromkeys(_wanted(detail) for detail in details))
+    verb = wanted[0].partition(" ")[0]
+    alternatives = [wanted[0], *(other.removeprefix(f"{verb} ") for other in wanted[1:])]
+    return f" must {' or '.join(alternatives)}, not {shown(first['input'])}"
+
+
+def _wanted(detail: ErrorDetails) -> str:
+    """What should have stood there: `be greater than 0`."""
+    if detail["type"] in _KINDS:
+        return f"be {_KINDS[detail['type']]}"
+    wanted = detail["msg"].partition(" should ")[2] or f"be otherwise ({detail['msg']})"
+    return wanted.replace("greater than or equal to", "at least").replace("less than or equal to", "at most")
+
+
+def meaning(schema: type[BaseModel], path: KeyPath) -> str | None:
+    """What the key at a path means, its unit and its default, as far as they are written down."""
+    info = schema.model_fields.get(str(path[0])) if path else None
+    if info is None or info.description is None:
+        return None
+    inner = section_of(info)
+    if inner is not None:
+        return meaning(inner, path[1:]) or info.description
+    if info.is_required() or info.default_factory is not None:
+        return info.description
+    return f"{info.description}; default {flow(info.default)}"
+
+
+def shown(value: object) -> str:
+    """A value as a config would hold it, cut to a line."""
+    text = repr(value) if isinstance(value, str) else flow(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def within(values: Any, location: tuple[str | int, ...]) -> KeyPath:
+    """The part of a pydantic location that leads through the values; the rest names branches of unions."""
+    path: list[str | int] = []
+    for key in location:
+        if isinstance(values, Mapping) and key in values:
+            values = values[str(key)]
+        elif isinstance(values, list) and isinstance(key, int):
+            values = values[key]
+        else:
+            continue
+        path.append(key)
+    return tuple(path)

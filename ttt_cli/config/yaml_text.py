@@ -50,8 +50,7 @@ def parse_document(text: str, source: str) -> Document:
 def parse_value(text: str, source: str) -> Any:
     """The value of an override: a YAML scalar, `[list]` or `{map}`.
 
-    Anything else is text as it stands, so that a delimiter may be given as `,` or `|`. Raises ConfigError
-    at `source` when a bracket or quote is not closed.
+    Else text, so that a delimiter may be `,` or `|`. Raises ConfigError when a bracket or quote is not closed.
     """
     if text.lstrip()[:1] in ("[", "{", '"', "'"):
         try:

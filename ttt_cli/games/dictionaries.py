@@ -4,13 +4,15 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ttt_cli.arrays import Ids
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.arrays import Array, Ids
 from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
 from ttt_cli.reading.column import Dictionary
 from ttt_cli.reading.reasons import REJECT_CODE
-from ttt_cli.reading.values.date_forms import DateForms
 from ttt_cli.reading.values.dates import PLAIN, DateForm, GameDate, parse_date
-from ttt_cli.reading.values.match_scores import NO_TALLY, Tally
+from ttt_cli.reading.values.results import NO_TALLY, Tally
 
 FURTHER: Final = (
     *("event", "site", "round", "variant", "time_control", "status", "odds", "white_id", "black_id"),
@@ -24,14 +26,20 @@ class DateDictionary(Dictionary[tuple[str, DateForm | None]]):
         self.parsed: list[GameDate] = []
         super().__init__(("", None))
 
-    def of_file(self, texts: Sequence[str], forms: DateForms) -> Ids:
-        """The numbers of the distinct dates of a file."""
-        return self.ids((text, forms.of(text)) for text in texts)
-
     @property
     def texts(self) -> tuple[str, ...]:
         """The dates as written."""
         return tuple(text for text, _ in self.values)
+
+    @property
+    def days(self) -> NDArray[np.int32]:
+        """Days since 1970-01-01, the middle of what is known of each."""
+        return np.array([date.day for date in self.parsed], np.int32)
+
+    @property
+    def precisions(self) -> NDArray[np.int8]:
+        """How exact each is, as in `Games`."""
+        return np.array([date.precision for date in self.parsed], np.int8)
 
     def _take(self, values: Sequence[tuple[str, DateForm | None]]) -> None:
         self.parsed += [parse_date(text, form or PLAIN) for text, form in values]
@@ -90,3 +98,12 @@ class Dictionaries:
         self.columns = {name: Dictionary("") for name in columns}
         if "black_id" in self.columns:
             self.columns["black_id"] = self.columns["white_id"]
+
+    @property
+    def tallies(self) -> Array:
+        """The games that White lost, drew and won by each result, shape (results, 3)."""
+        return np.array([tally for _, tally in self.results.values], np.float64)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The texts of a further column so far."""
+        return tuple(self.columns[name].values)

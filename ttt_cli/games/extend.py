@@ -12,12 +12,10 @@ from ttt_cli.games.dictionaries import NameDictionary
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify, spellings
 from ttt_cli.games.records import years_of
-from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games
-from ttt_cli.games.texts import joined, of_players, picked
+from ttt_cli.games.table import GAME_COLUMNS, PRECISION_DAY, Games, joined, of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reasons import DROPPED, DUPLICATE, SAME_PLAYER
-from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
+from ttt_cli.reading.reports import LINES, FileReport, Problem, ReadReport
 
 Mask = NDArray[np.bool_]
 _DEFAULT: Final = DataConfig()
@@ -27,9 +25,8 @@ _DEFAULT: Final = DataConfig()
 class Extended:
     """`games` are all games, `added` those that came in addition, with their own report and the players of both.
 
-    `repeats`: how many records that came in addition seem to tell a game that was there, and `repeats_dropped` whether
-    they were left out for it. `aliases_changed`: whether the alias file is the same as for the games that were there,
-    but not its content; names that it united then stay united.
+    `repeats` counts added records that seem to tell a game that was there, `repeats_dropped` is whether they were left
+    out. `aliases_changed`: the alias file has another content than before; names that it united then stay united.
     """
 
     games: Games
@@ -42,24 +39,20 @@ class Extended:
 def extend_games(old: Games, new: Games, data: DataConfig = _DEFAULT) -> Extended:
     """All games of two tables, sorted as if they had been read one after the other; files and problems of both.
 
-    Names are united by `data.names` and `data.aliases`, the names of either table taken as they are; what thereby turns
-    out to be a game of a player against himself is dropped and counted. New records repeat old ones if day, players,
-    colours, result and weight are the same: neither moves nor rounds are known of games. With `data.filter.dedupe` they
-    are dropped. Raises DataError when the alias file cannot be used.
+    Names of either table are united by `data.names` and `data.aliases`; what then is a game of a player against himself
+    is dropped. New records repeat old ones if day, players, colours, result and weight are the same; with
+    `data.filter.dedupe` they are dropped. Raises DataError when the alias file cannot be used.
     """
-    changed = _changed(old.report.aliases, new.report.aliases)
+    before, now = old.report.aliases, new.report.aliases
+    changed = bool(before and now and before.path == now.path and before.digest != now.digest)
     old, new = _united(old, new, data)
     repeated = _repeats(old, new)
-    repeats = _records(new, repeated)
+    repeats = len(np.unique(_record(new)[repeated]))
     if data.filter.dedupe:
         new = _without(new, repeated, DUPLICATE)
     else:
-        new = replace(new, report=_noticed(new, repeated, DUPLICATE))
+        new = replace(new, report=replace(new.report, files=_counted(new, repeated, DUPLICATE, "noticed")))
     return Extended(_joined(old, new), new, repeats, data.filter.dedupe, changed)
-
-
-def _changed(before: InputFile | None, now: InputFile | None) -> bool:
-    return before is not None and now is not None and before.path == now.path and before.digest != now.digest
 
 
 class _Names(NameDictionary):
@@ -136,45 +129,29 @@ def _record(games: Games) -> NDArray[np.int64]:
     return games.source_file * np.int64(lines.max(initial=0) + 1) + lines
 
 
-def _records(games: Games, rows: Mask) -> int:
-    return len(np.unique(_record(games)[rows]))
-
-
 def _without(games: Games, rows: Mask, reason: str) -> Games:
     """The games but for some, whole records, which are counted as dropped."""
     if not rows.any():
         return games
-    files = [
-        replace(file, used=file.used - lost, dropped=_more(file.dropped, reason, lost)) if lost else file
-        for file, lost in zip(games.report.files, _by_file(games, rows), strict=True)
-    ]
-    report = games.report
-    problems = report.problems
+    problems = games.report.problems
     if reason == SAME_PLAYER:
         problems = (*problems, *_against_himself(games, rows))
+    report = replace(games.report, files=_counted(games, rows, reason, "dropped"), problems=problems)
     columns: dict[str, Any] = {name: getattr(games, name)[~rows] for name in GAME_COLUMNS}
     columns |= {name: picked(getattr(games, name), ~rows) for name in TEXT_COLUMNS}
-    return replace(games, **columns, report=replace(report, files=tuple(files), problems=problems))
+    return replace(games, **columns, report=report)
 
 
-def _noticed(games: Games, rows: Mask, what: str) -> ReadReport:
-    """The report with a remark on some records."""
-    files = [
-        replace(file, noticed=_more(file.noticed, what, count)) if count else file
-        for file, count in zip(games.report.files, _by_file(games, rows), strict=True)
-    ]
-    return replace(games.report, files=tuple(files))
-
-
-def _by_file(games: Games, rows: Mask) -> list[int]:
-    """How many records of each file some games are."""
+def _counted(games: Games, rows: Mask, what: str, key: str) -> tuple[FileReport, ...]:
+    """The reports of all files, with the records that some games are counted as `dropped` or as `noticed`."""
     _, first = np.unique(_record(games)[rows], return_index=True)
-    counts = np.bincount(games.source_file[rows][first], minlength=len(games.report.files))
-    return [int(count) for count in counts[: len(games.report.files)]]
-
-
-def _more(counts: dict[str, int], what: str, count: int) -> dict[str, int]:
-    return {**counts, what: counts.get(what, 0) + count}
+    counts = np.bincount(games.source_file[rows][first], minlength=len(games.report.files)).tolist()
+    files = []
+    for file, count in zip(games.report.files, counts, strict=False):
+        known: dict[str, int] = getattr(file, key)
+        more: dict[str, Any] = {key: {**known, what: known.get(what, 0) + count}} if count else {}
+        files.append(replace(file, used=file.used - count * (key == "dropped"), **more))
+    return tuple(files)
 
 
 def _against_himself(games: Games, rows: Mask) -> list[Problem]:

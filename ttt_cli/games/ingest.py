@@ -10,23 +10,25 @@ from numpy.typing import NDArray
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import FURTHER, Dictionaries, NoLinks
-from ttt_cli.games.file_columns import FileColumns
 from ttt_cli.games.players.aliases import Aliases, read_aliases
 from ttt_cli.games.players.unify import identify, spellings, unmatched
 from ttt_cli.games.records import Records, games_of, years_of
 from ttt_cli.games.selection.select import select
-from ttt_cli.games.table import Games
-from ttt_cli.games.texts import no_texts
-from ttt_cli.games.validate import Validated, record_words
-from ttt_cli.reading.column import Codes, Column
+from ttt_cli.games.table import Games, no_texts
+from ttt_cli.games.validate import SAID, Validated, record_words
+from ttt_cli.reading.column import Codes, Column, concatenated, counts_of
 from ttt_cli.reading.file_records import FileRecords
-from ttt_cli.reading.growable import counts_of
 from ttt_cli.reading.reasons import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJECT_CODE, SAME_PLAYER
 from ttt_cli.reading.reports import FileReport, Problem
 
 _DEFAULT: Final = DataConfig()
-# Columns, of which the words on a record are made.
-SAID: Final = ("date", "white_written", "black_written", "result")
+_USUAL: Final = {
+    "weight": np.float64(1.0),
+    "offset": np.float64(0.0),
+    "moves": np.int64(0),
+    "neutral": np.False_,
+}
+_EMPTY: Final = np.uint8(0)  # the number of the empty text
 
 
 class Collector:
@@ -42,7 +44,8 @@ class Collector:
         self.dictionaries = Dictionaries(FURTHER if everything else _needed(data, self.aliases))
         if not (everything or _by_event(data)):
             self.dictionaries.columns["site"] = NoLinks("")
-        self._parts = FileColumns(self.dictionaries.columns)
+        self._parts: list[dict[str, Any]] = []  # the columns of each file
+        self._starts = [0]  # the number of the first record of each file, and of all records
         self._files: list[FileReport] = []
         self._problems: list[Problem] = []
 
@@ -52,17 +55,29 @@ class Collector:
         What names and filters do follows when all files have been read.
         """
         validated = Validated(records, self.dictionaries, self._data)
-        reject_code = self._parts.add(validated, *records.rejected)
+        columns = _with_rejects(validated.columns, *records.rejected)
+        self._parts.append(columns)
+        self._starts.append(self._starts[-1] + len(columns["reject_code"]))
         notes = sorted([*records.rejects, *validated.notes, *records.notes], key=attrgetter("line"))
         self._problems += [Problem(records.path, *note) for note in notes]
-        account = _account(reject_code)
+        account = _account(columns["reject_code"])
         report = FileReport(records.path, kind, digest, size, records.rows, *account, chess=records.chess)
         self._files.append(report)
         return report
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """All columns as numbers in the `dictionaries`, shape (records,), with the `reject_code`. For once."""
-        return self._parts.joined()
+        """All columns as numbers in the `dictionaries`, shape (records,), with the `reject_code`. For once.
+
+        Those that hold the usual value throughout have stride 0.
+        """
+        names = dict.fromkeys([*self.dictionaries.columns, *(name for part in self._parts for name in part)])
+        return {name: self._joined(name, _USUAL.get(name, _EMPTY)) for name in names}
+
+    def _joined(self, name: str, usual: np.generic) -> NDArray[Any]:
+        found = (part.pop(name, None) for part in self._parts)
+        sizes = np.diff(self._starts).tolist()
+        rows = zip(found, sizes, strict=True)
+        return concatenated([np.broadcast_to(usual, size) if one is None else one for one, size in rows])
 
     @property
     def by_id(self) -> bool:
@@ -82,14 +97,14 @@ class Collector:
         """All records, names united and filters applied. To be asked for once."""
         records = self._united()
         selected = select(records, self._data)
-        files = list(self._files)
-        for number, file in enumerate(files):
-            part = slice(*records.starts[number : number + 2].tolist())
+        files = []
+        for number, file in enumerate(self._files):
+            part = slice(*self._starts[number : number + 2])
             used, dropped = _account(selected.reject_code[part])
             noticed = {
                 what: int(rows[part].sum()) for what, rows in selected.noticed.items() if rows[part].any()
             }
-            files[number] = replace(file, used=used, dropped=dropped, noticed=noticed)
+            files.append(replace(file, used=used, dropped=dropped, noticed=noticed))
         records = replace(records, reject_code=selected.reject_code, files=tuple(files))
         return records if self._everything else _for_games(records)
 
@@ -97,18 +112,16 @@ class Collector:
         """All records with their players, no filter applied."""
         dictionaries, column = self.dictionaries, self.columns()
         written = (column["white_written"], column["black_written"])
-        texts = {
-            name: Column(column[name], tuple(pool.values)) for name, pool in dictionaries.columns.items()
-        }
-        status = texts.get("status")
-        ids = None
-        if self.by_id:
-            ids = (column["white_id"], column["black_id"], texts["white_id"].values)
-        dates = dictionaries.dates.parsed
-        days = np.array([date.day for date in dates], np.int32)
-        years = years_of(days)[column["date"]] if self.aliases.by_years else None
+        texts = {name: Column(column[name], dictionaries.texts(name)) for name in dictionaries.columns}
+        days = dictionaries.dates.days
         who = identify(
-            dictionaries.names, written, self._data.names, self.aliases, ids=ids, status=status, years=years
+            dictionaries.names,
+            written,
+            self._data.names,
+            self.aliases,
+            ids=(column["white_id"], column["black_id"], texts["white_id"].values) if self.by_id else None,
+            status=texts.get("status"),
+            years=years_of(days)[column["date"]] if self.aliases.by_years else None,
         )
         reject_code = column["reject_code"]
         same = np.flatnonzero((reject_code == 0) & (who.white == who.black))
@@ -120,7 +133,7 @@ class Collector:
         }
         return Records(
             files=tuple(self._files),
-            starts=self._parts.starts,
+            starts=np.array(self._starts, np.int64),
             line=column["line"],
             date=Column(column["date"], dictionaries.dates.texts),
             white_written=Column(written[0], names) if names else nothing,
@@ -128,8 +141,8 @@ class Collector:
             result=Column(column["result"], tuple(text for text, _ in dictionaries.results.values)),
             **kept,
             date_day=days,
-            date_precision=np.array([date.precision for date in dates], np.int8),
-            tally=np.array([tally for _, tally in dictionaries.results.values], np.float64).reshape(-1, 3),
+            date_precision=dictionaries.dates.precisions,
+            tally=dictionaries.tallies,
             players=who.players,
             white=who.white,
             black=who.black,
@@ -156,7 +169,7 @@ class Collector:
         """All problems, those of records among them whose names turned out to be one player's."""
         if not len(same):
             return self.problems
-        files = np.searchsorted(self._parts.starts, same, side="right") - 1
+        files = np.searchsorted(self._starts, same, side="right") - 1
         said = np.stack([column[name][same] for name in SAID])
         return self.with_same_player(self._files, self._problems, files, column["line"][same], said)
 
@@ -167,17 +180,9 @@ class Collector:
 
         `file` and `line`, shape (records,), are where these stand, `said` (4, records) numbers of what `SAID` names.
         """
-        dictionaries, further = self.dictionaries, []
-        for number, at, (date, white, black, result) in zip(
-            file.tolist(), line.tolist(), said.T.tolist(), strict=True
-        ):
-            white_name, black_name = (dictionaries.names.cleaned[name] for name in (white, black))
-            words = record_words(
-                dictionaries.dates.values[date][0],
-                white_name,
-                black_name,
-                dictionaries.results.values[result][0],
-            )
+        further = []
+        for number, at, numbers in zip(file.tolist(), line.tolist(), said.T.tolist(), strict=True):
+            words = record_words(self.dictionaries, *numbers)
             further.append(Problem(files[number].path, at, SAME_PLAYER, words, DROPPED))
         place = {one.path: number for number, one in enumerate(files)}
         return tuple(sorted([*problems, *further], key=lambda problem: (place[problem.file], problem.line)))
@@ -205,15 +210,38 @@ def _needed(data: DataConfig, aliases: Aliases) -> Iterable[str]:
         yield "status"
 
 
+def _with_rejects(columns: dict[str, Any], places: Codes, reject_codes: Codes) -> dict[str, Any]:
+    """The columns of a file's records with those that could not be split into columns, where their lines stand.
+
+    `places` and `reject_codes`, shape (rejects,), are of these; a column that is None stays so.
+    """
+    if not len(places):
+        return columns
+    order = np.argsort(places, kind="stable")
+    places = places[order]
+    after = np.searchsorted(columns["line"], places, side="right")
+    added: dict[str, Any] = {"line": places, "reject_code": reject_codes[order], "weight": 1.0}
+
+    def extended(name: str, column: NDArray[Any]) -> NDArray[Any]:
+        more = added.get(name, 0)
+        kind = np.result_type(column, more) if name == "line" else column.dtype
+        return np.insert(column.astype(kind, copy=False), after, more)
+
+    return {name: None if column is None else extended(name, column) for name, column in columns.items()}
+
+
 def _account(reject_code: NDArray[np.int8]) -> tuple[int, dict[str, int]]:
     """How many records are used, and how many are not for each reason."""
-    counts = counts_of(reject_code, len(DROP_REASONS) + 1)
-    met = (
-        (code, count, int(np.argmax(reject_code == code)))
-        for code, count in enumerate(counts)
-        if code and count
-    )
-    return counts[0], by_reason(met)
+    dropped = by_reason(rejected(reject_code))
+    return len(reject_code) - sum(dropped.values()), dropped
+
+
+def rejected(reject_code: NDArray[np.int8], place: Codes | None = None) -> Iterator[tuple[int, int, int]]:
+    """Reject codes, how many records have each, and the first of these, or the first `place`."""
+    for code, count in enumerate(counts_of(reject_code, len(DROP_REASONS) + 1)):
+        if code and count:
+            rows = reject_code == code
+            yield code, count, int(np.argmax(rows) if place is None else place[rows].min())
 
 
 def by_reason(met: Iterable[tuple[int, int, int]]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Files of games in, one table of games out."""
+"""Files of games in, one table of games out, unless more is wrong with them than may be."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -10,14 +10,12 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.games.ingest import Collector
 from ttt_cli.games.records import Records, games_of
-from ttt_cli.games.strictness import ErrorLimit, refuse_problems
 from ttt_cli.games.table import Games
 from ttt_cli.progress import SILENT, Progress
-from ttt_cli.reading.many import read_sources
-from ttt_cli.reading.places import LINES
-from ttt_cli.reading.reasons import DROPPED, OF_COLUMNS
-from ttt_cli.reading.reports import FileReport, Problem, ReadReport
-from ttt_cli.reading.sources import Named, Source, find_sources
+from ttt_cli.reading.reasons import DROPPED, IDLE_ALIAS, NUMBERED_DATE, OF_COLUMNS
+from ttt_cli.reading.reports import LINES, FileReport, Problem, ReadReport
+from ttt_cli.reading.source import read_sources
+from ttt_cli.reading.sources import OTHER_FILE, Named, Source, find_sources
 from ttt_cli.reading.streams import Input
 
 _DEFAULT: Final = DataConfig()
@@ -123,15 +121,16 @@ def checked(
     `problems` are those of records so far. Raises DataError for sources without games, and for more problems than
     `data` lets pass.
     """
-    limit, skipped = ErrorLimit(data), []
+    dropped, skipped = 0, []
     for origin, group in groupby(taken, lambda part: part[0].origin):
         reports = []
         for _, report in group:
             if isinstance(report, Problem):
                 skipped.append(report)
                 continue
-            if limit.exceeded_by(report):
-                raise limit.error(problems())
+            dropped += sum(report.dropped.values())
+            if data.max_errors is not None and dropped > data.max_errors:
+                raise _too_many(problems(), dropped, data.max_errors)
             reports.append(report)
         if not any(report.used for report in reports):
             error = _nothing(named[origin], reports, problems())
@@ -161,4 +160,30 @@ def _nothing(named: Named, reports: Sequence[FileReport], problems: Sequence[Pro
         f"none of its {rows:,} records{what} can be used: {reasons}",
         where=where,
         hint=remedy or f"the first is {place}: {first.reason} ({first.detail})",
+    )
+
+
+def _too_many(problems: Sequence[Problem], dropped: int, most: int) -> DataError:
+    """The error for more records that cannot be used than `data.max_errors`, given all problems up to now."""
+    first = next(one for one in problems if one.action == DROPPED and one.reason not in OF_COLUMNS)
+    return DataError(
+        f"{first.reason}: {first.detail}; {dropped:,} records so far cannot be used",
+        where=first.place,
+        hint=f"data.max_errors lets {most:,} pass",
+    )
+
+
+def refuse_problems(problems: Sequence[Problem]) -> None:
+    """Raise DataError, with the first of them, when there are problems; files that are no games by name are none."""
+    serious = [
+        problem for problem in problems if problem.reason not in (OTHER_FILE, NUMBERED_DATE, IDLE_ALIAS)
+    ]
+    if not serious:
+        return
+    first = serious[0]
+    more = f"; {len(serious):,} problems in all" if len(serious) > 1 else ""
+    raise DataError(
+        f"{first.reason}: {first.detail}{more}",
+        where=first.place,
+        hint="under data.strict every problem is an error; `ttt games` lists them",
     )

@@ -3,37 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import compress
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.table import Games
-from ttt_cli.games.texts import of_players, picked
+from ttt_cli.games.table import Games, of_players, picked
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Codes, Column
-from ttt_cli.reading.growable import spread
-from ttt_cli.reading.places import place_text
+from ttt_cli.reading.column import Codes, Column, alike, chosen, spread
 from ttt_cli.reading.reasons import DROP_REASONS
-from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport
+from ttt_cli.reading.reports import FileReport, InputFile, Problem, ReadReport, place_text
 
 Rows = NDArray[np.integer]
-Value = TypeVar("Value", np.float64, np.bool_)
 
 
 @dataclass(frozen=True)
 class Records:
     """All records of all files in the order in which they were read; arrays of shape (records,) unless said otherwise.
 
-    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`; `line` is the place of each there (see
-    `reading.places`). `date` to `odds` are texts as written. `date_day` and `date_precision` are those of each
-    distinct date (see `Games`), `tally`, shape (distinct results, 3), the numbers of games that White lost, drew and
-    won. `white` and `black` index `players`, all names united, and are -1 where nobody is named. `weight` is that of
-    each game of the record, `offset` and `neutral` as in `Games`; they may have stride 0, as `moves`, a hash of the
-    moves, 0 where they are not known. `reject_code` is 0 for a record that is used, else 1 + the index in
-    DROP_REASONS; of rejected records the other columns may mean nothing. `problems` are what was odd about single
-    records, those that a filter left out not among them, and `aliases` is the alias file by which names were united.
-    `spellings` are players with other spellings of their names.
+    Records `starts[i]` up to `starts[i + 1]` are those of `files[i]`, `line` is the place of each there. `date` to
+    `odds` are texts as written; `date_day` and `date_precision` are those of each distinct date, `tally`, shape
+    (distinct results, 3), the numbers of games that White lost, drew and won. `white` and `black` index `players`, all
+    names united, and are -1 where nobody is named. `weight` to `moves` (a hash, 0 where they are not known) may have
+    stride 0. `reject_code` is 0 for a record that is used, else 1 + the index in DROP_REASONS; of rejected records the
+    other columns may mean nothing. `problems` are what was odd about single records, filters apart; the rest is as in
+    `Games`.
     """
 
     files: tuple[FileReport, ...]
@@ -149,9 +143,9 @@ def games_of(records: Records) -> Games:
         white=number[records.white[rows]],
         black=number[records.black[rows]],
         outcome=outcome,
-        weight=_product(count, _picked(records.weight, rows)),
-        offset=_picked(records.offset, rows),
-        neutral=_picked(records.neutral, rows),
+        weight=_product(count, chosen(records.weight, rows)),
+        offset=chosen(records.offset, rows),
+        neutral=chosen(records.neutral, rows),
         source_file=records.file[rows] if len(records.files) > 1 else np.zeros(len(rows), np.int32),
         source_line=records.line[rows].astype(np.int64),
         players=names,
@@ -166,7 +160,7 @@ def _by_date(
 ) -> tuple[Rows, NDArray[np.int8], NDArray[np.float64]]:
     """The same in the order of dates."""
     order = _by_day(records.date_day[records.date.codes[rows]])
-    return rows[order], outcome[order], count if count.strides == (0,) else count[order]
+    return rows[order], outcome[order], chosen(count, order)
 
 
 def _by_day(days: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -200,12 +194,7 @@ def constant(value: float, n: int) -> NDArray[np.float64]:
     return np.broadcast_to(np.float64(value), (n,))
 
 
-def _picked(column: NDArray[Value], rows: Rows) -> NDArray[Value]:
-    """Some rows of a column; one of which all are alike stays in the memory of one."""
-    return np.broadcast_to(column[:1], len(rows)) if column.strides == (0,) and len(column) else column[rows]
-
-
 def _product(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    if one.strides == other.strides == (0,):
+    if alike(one) and alike(other):
         return constant(float(one[0] * other[0]) if len(one) else 1.0, len(one))
     return one * other

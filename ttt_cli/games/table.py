@@ -1,15 +1,15 @@
 """Games as columns: what every reader produces and every model starts from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.games.texts import no_texts
 from ttt_cli.notebook import facts_table
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Column
+from ttt_cli.reading.column import Codes, Column, Dictionary, alike
 from ttt_cli.reading.reports import ReadReport
 from ttt_cli.room import MEMORY, Room
 
@@ -35,6 +35,11 @@ GAME_KINDS: Final[dict[str, type[np.generic]]] = {
 }
 
 
+def no_texts(count: int) -> Column[str]:
+    """A column of empty texts."""
+    return Column(np.broadcast_to(np.uint8(0), count), ("",))
+
+
 _UNKNOWN: Final = no_texts(0)  # of as many games as there are
 _NO_CHANCE: Final = 30  # wins in a row: 2 in a million where the first side wins 65 % of the decisive games
 
@@ -53,7 +58,7 @@ class Games:
     White's: 0 loss, 1 draw, 2 win. `weight` w counts the game as w equal games, and `offset` is added to White's
     strength in it (Elo points; below 0 when White gave odds). On `neutral` ground (empty: none is) no side has an
     advantage. These may have stride 0 where all games are alike. `source_file` indexes `report.files`, `source_line`
-    is the record's place there (see `reading.places`). `players` is sorted and holds each name once. `event`, `site`
+    is the record's place there (see `reading.reports`). `players` is sorted and holds each name once. `event`, `site`
     and `round` are texts as written, empty where nothing is known. `spellings` are players with other spellings of
     their names, sorted. The columns live in `room`.
 
@@ -84,7 +89,7 @@ class Games:
             object.__setattr__(self, "neutral", np.broadcast_to(np.False_, n))
         for name, dtype in GAME_KINDS.items():
             column: NDArray[Any] = np.asarray(getattr(self, name), dtype=dtype)
-            if column.strides != (0,):
+            if not alike(column):
                 column = np.ascontiguousarray(column)
             if column.shape != (n,):
                 raise ValueError(f"games: column {name} has shape {column.shape}, not ({n},)")
@@ -144,3 +149,29 @@ class Games:
 
 
 GAME_COLUMNS: Final = tuple(f.name for f in fields(Games) if f.name in GAME_KINDS)
+
+
+def of_players(spellings: Iterable[tuple[str, str]], players: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Those of some players, sorted, each once."""
+    present = set(players)
+    return tuple(sorted({pair for pair in spellings if pair[0] in present}))
+
+
+def picked(column: Column[str], rows: NDArray[Any]) -> Column[str]:
+    """The texts of some rows, by places or by a mask."""
+    if alike(column.codes):
+        return no_texts(int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows))
+    return Column(column.codes[rows], column.values)
+
+
+def joined(first: Column[str], second: Column[str]) -> Column[str]:
+    """The texts of one column after those of another."""
+    dictionary = Dictionary("")
+    parts: list[Codes] = []
+    for column in (first, second):
+        present = np.zeros(len(column.values), np.bool_)
+        present[column.codes] = True
+        number = np.zeros(len(column.values), np.int32)
+        number[present] = dictionary.ids(column.values[place] for place in np.flatnonzero(present).tolist())
+        parts.append(number[column.codes])
+    return Column(np.concatenate(parts), tuple(dictionary.values))

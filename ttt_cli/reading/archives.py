@@ -13,9 +13,16 @@ from typing import IO, Any, BinaryIO, Final, cast
 
 from ttt_cli.errors import DataError
 from ttt_cli.progress import Bar
-from ttt_cli.reading.detect import Form, named_as_archive
 from ttt_cli.reading.reports import Problem
-from ttt_cli.reading.sources import INNER_ARCHIVE, NO_GAMES, OTHER_FILE, skipped_file, why_not_games
+from ttt_cli.reading.sources import (
+    INNER_ARCHIVE,
+    NO_GAMES,
+    OTHER_FILE,
+    Form,
+    named_as_archive,
+    skipped_file,
+    why_not_games,
+)
 from ttt_cli.reading.streams import DamagedInputError, Input
 from ttt_cli.reading.unpacking import IN_ZIP, STEP, Expansion, Unpacker, errors, refuse_large
 
@@ -23,26 +30,22 @@ _MOST_MEMBERS: Final = 500_000
 _LONG_NAME: Final = 1 << 16  # bytes of what a tar archive tells of one member besides its header
 Member = Input | Problem  # a file to be read before the next is asked for, or one that was passed over
 
-_ERRORS: Final = (tarfile.TarError, zipfile.BadZipFile)
-_UNREADABLE: Final = (RuntimeError, NotImplementedError)  # of zip: a password is needed, an unknown method
 _DAMAGED: Final = "the archive is damaged: fetch or pack it again"
 
 
 def members(form: Form, archive: Input, blocks: Iterator[bytes], bar: Bar) -> Generator[Member, None, None]:
     """The members of an archive whose unpacked content is `blocks`, of which none has been read, in their order.
 
-    The archive stays open until the generator is closed. Members are named `archive/member`; those that are no games
-    by their names, and archives, are passed over. Raises DataError when an archive needs random access that there is
-    not; DamagedInputError when it, or later a member, is damaged.
+    Members are named `archive/member`; those that are no games by their names, and archives, are passed over.
+    Raises DataError when an archive needs random access that there is not; DamagedInputError when it is damaged.
     """
     count = 0
     with closing(_of_tar(archive, blocks) if form == "tar" else _of_zip(archive, bar)) as found:
         for member in found:
             count += 1
             if count > _MOST_MEMBERS:
-                raise DataError(
-                    f"holds more than {_MOST_MEMBERS:,} files", where=archive.name, hint="unpack it first"
-                )
+                said = f"holds more than {_MOST_MEMBERS:,} files"
+                raise DataError(said, where=archive.name, hint="unpack it first")
             yield member
     if not count:
         yield skipped_file(archive.name, NO_GAMES, "is empty")
@@ -67,9 +70,8 @@ class _Entry(tarfile.TarInfo):
     """A header whose long names and further fields stay bounded."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
-        if self.type not in tarfile.SUPPORTED_TYPES or self.type in tarfile.REGULAR_TYPES:
-            return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
-        if self.size > _LONG_NAME and self.type not in (tarfile.DIRTYPE, tarfile.LNKTYPE, tarfile.SYMTYPE):
+        plain = (*tarfile.REGULAR_TYPES, tarfile.DIRTYPE, tarfile.LNKTYPE, tarfile.SYMTYPE)
+        if self.size > _LONG_NAME and self.type in tarfile.SUPPORTED_TYPES and self.type not in plain:
             raise tarfile.ReadError(f"a name of {self.size:,} bytes")
         return cast(tarfile.TarInfo, super()._proc_member(tar))  # type: ignore[misc]
 
@@ -79,9 +81,8 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
     if whole is None:
         hint = "name the file itself"
         raise DataError("a zip archive cannot be read from a pipe", where=archive.name, hint=hint)
-    meter = _Meter(bar, archive)
     size = archive.size if isinstance(whole, Path) else whole.seek(0, io.SEEK_END)
-    expansion = Expansion(archive.name, size or 0)
+    meter = _Meter(bar, archive, size or 0)
     try:
         with zipfile.ZipFile(whole) as packed:
             for entry in packed.infolist():
@@ -90,12 +91,12 @@ def _of_zip(archive: Input, bar: Bar) -> Generator[Member, None, None]:
                     with packed.open(_as_stored(entry) if make else entry) as stored:
                         content = cast(IO[bytes], _Reader(_checked(entry, stored, make))) if make else stored
                         meter.share = entry.compress_size / max(entry.file_size, 1)
-                        yield _member(archive.name, entry.filename, content, meter, expansion)
-    except zipfile.BadZipFile as error:
+                        yield _member(archive.name, entry.filename, content, meter)
+    except (zipfile.BadZipFile, *errors()) as error:
         raise DamagedInputError(f"is damaged ({error})", where=archive.name, hint=_DAMAGED) from error
-    except _UNREADABLE as error:
+    except (RuntimeError, NotImplementedError) as error:  # a password is needed, an unknown method
         raise DataError(f"cannot be unpacked: {error}", where=archive.name, hint="unpack it first") from error
-    meter.finish()
+    meter.tell(float(archive.size or 0))
 
 
 def _as_stored(entry: zipfile.ZipInfo) -> zipfile.ZipInfo:
@@ -118,44 +119,35 @@ def _checked(entry: zipfile.ZipInfo, packed: IO[bytes], make: Callable[[], Unpac
 
 
 class _Meter:
-    """Tells a bar of the bytes of a zip archive as those of its members are read."""
+    """Tells a bar of the bytes of a zip archive as those of its members are read, which must not be too many."""
 
-    def __init__(self, bar: Bar, archive: Input) -> None:
-        self._bar = bar
-        self._archive = archive
-        self._told = float(archive.count)
-        self._read = 0.0
+    def __init__(self, bar: Bar, archive: Input, size: int) -> None:
+        self._bar, self._name = bar, Path(archive.name).name
+        self._expansion = Expansion(archive.name, size)
+        self._told, self._read = float(archive.count), 0.0
         self.share = 1.0  # bytes stored for each byte read
 
     def add(self, count: int) -> None:
         """Bytes of a member have been read."""
         self._read += count * self.share
-        self._tell(self._read)
+        self.tell(self._read)
+        self._expansion.add(count)
 
-    def finish(self) -> None:
-        """The archive has been read to its end."""
-        self._tell(float(self._archive.size or 0))
-
-    def _tell(self, stored: float) -> None:
+    def tell(self, stored: float) -> None:
+        """So many bytes of the archive have been read."""
         if stored > self._told:
-            self._bar.advance(stored - self._told, Path(self._archive.name).name)
+            self._bar.advance(stored - self._told, self._name)
             self._told = stored
 
 
-def _member(
-    archive: str,
-    name: str,
-    content: IO[bytes] | None,
-    meter: _Meter | None = None,
-    expansion: Expansion | None = None,
-) -> Member:
+def _member(archive: str, name: str, content: IO[bytes] | None, meter: _Meter | None = None) -> Member:
     full = f"{archive}/{name}"
     if named_as_archive(name):
         return skipped_file(full, INNER_ARCHIVE, "unpack it and name it by itself")
     why = "a link, or with holes" if content is None else why_not_games(name)
     if why is not None or content is None:
         return skipped_file(full, OTHER_FILE, why or "")
-    return Input(cast(BinaryIO, _Guarded(content, full, meter, expansion)), full)
+    return Input(cast(BinaryIO, _Guarded(content, full, meter)), full)
 
 
 class _Reader:
@@ -182,27 +174,16 @@ class _Reader:
 class _Guarded(io.RawIOBase):
     """The content of a member, whose damage is told by its name."""
 
-    def __init__(
-        self, content: IO[bytes], name: str, meter: _Meter | None, expansion: Expansion | None
-    ) -> None:
-        self._content = content
-        self._name = name
-        self._meter = meter
-        self._expansion = expansion
+    def __init__(self, content: IO[bytes], name: str, meter: _Meter | None) -> None:
+        self._content, self._name, self._meter = content, name, meter
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, `size` at most."""
         try:
             piece = self._content.read(size)
-        except (*_ERRORS, *errors()) as error:
+        except (tarfile.TarError, zipfile.BadZipFile, *errors()) as error:
             refuse_large(error, self._name)
             raise DamagedInputError(f"is damaged ({error})", where=self._name, hint=_DAMAGED) from error
         if self._meter is not None:
             self._meter.add(len(piece))
-        if self._expansion is not None:
-            self._expansion.add(len(piece))
         return piece
-
-    def seekable(self) -> bool:
-        """Whether it can be read from anywhere; it is read once."""
-        return False

@@ -27,10 +27,10 @@ class Note(NamedTuple):
 class Batch(NamedTuple):
     """Consecutive records as columns of equal length, values as written (bytes, text, or tuples of text).
 
-    `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score.
-    `weights` is None where there is no such column. `rejects` are records that could not be split into columns:
-    each is one more, dropped. `notes` are oddities of records that are counted elsewhere. `further` holds more
-    columns by name (`event`, `round`); `moves` a hash of each game's moves, 0 where there are none.
+    `dates` are texts or (year, month, day) parts; `results` are texts or (White's, Black's) score. `rejects` are
+    further records that could not be split into columns, `notes` oddities of records that are counted elsewhere.
+    `further` holds more columns by name (`event`, `round`); `moves` a hash of each game's moves, 0 where there are
+    none.
     """
 
     lines: Sequence[int] | NDArray[np.int64]

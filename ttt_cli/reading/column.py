@@ -1,8 +1,8 @@
-"""The dictionary-encoded column: values as numbers of distinct ones, and what numbers them."""
+"""Columns in few bytes: the dictionary-encoded one, whole numbers that grow, and what numbers values."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from ttt_cli.arrays import Ids, Places
 Codes = NDArray[np.integer[Any]]
 V = TypeVar("V", bound=Hashable)
 V_co = TypeVar("V_co", bound=Hashable, covariant=True)
+Value = TypeVar("Value", bound=np.generic)
+_PIECE: Final = 1 << 20  # numbers looked at at a time
 
 
 class ByteStrings(Sequence[bytes]):
@@ -105,3 +107,94 @@ class Dictionary(Generic[V]):
 
     def _take(self, values: Sequence[V]) -> None:
         """Called with new values, each once."""
+
+
+class GrowableCodes:
+    """Numbers one after the other, none below 0, in the fewest bytes that hold them; or of the `dtype` given."""
+
+    def __init__(self, dtype: type[np.integer[Any]] | None = None) -> None:
+        self._dtype = dtype
+        self._count = 0
+        self._room: Codes = np.empty(0, dtype or np.uint8)  # what is not used of it takes no memory
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, values: Codes) -> None:
+        """Put these behind the others."""
+        kind = self._dtype or narrowest(int(values.max(initial=0)))
+        count, size = self._count + len(values), len(self._room)
+        if count > size or not np.can_cast(kind, self._room.dtype):
+            room = np.empty(
+                max(count, 2 * size) if count > size else size, np.promote_types(kind, self._room.dtype)
+            )
+            room[: self._count] = self._room[: self._count]
+            self._room = room
+        self._room[self._count : count] = values
+        self._count = count
+
+    def whole(self) -> Codes:
+        """All numbers, shape (n,)."""
+        if len(self._room) > self._count:
+            self._room = self._room[: self._count].copy()
+        return self._room
+
+    def renumber(self, numbers: Codes) -> None:
+        """Put `numbers[k]` in the place of each k."""
+        self._room = spread(numbers if self._dtype else narrow(numbers), self.whole())
+
+
+def spread(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
+    """`values[codes]`, shape (n,); in the memory of one where the codes are."""
+    if alike(codes) and len(codes):
+        return np.broadcast_to(values[codes[0]], len(codes))
+    found = np.empty(len(codes), values.dtype)
+    for start in range(0, len(codes), _PIECE):  # numpy would make all codes larger at once
+        found[start : start + _PIECE] = values[codes[start : start + _PIECE]]
+    return found
+
+
+def narrowest(largest: int) -> np.dtype[np.integer[Any]]:
+    """The smallest of four types that holds numbers from 0 up to that one."""
+    if largest < 1 << 16:
+        return np.dtype(np.uint8 if largest < 1 << 8 else np.uint16)
+    return np.dtype(np.int32 if largest < 1 << 31 else np.int64)
+
+
+def narrow(codes: Codes) -> Codes:
+    """The same numbers, none below 0, in the fewest bytes that hold them."""
+    return codes.astype(narrowest(int(codes.max(initial=0))), copy=False)
+
+
+def spread_some(values: NDArray[Value], codes: Codes) -> NDArray[Value]:
+    """As `spread`, in the memory of one where all are 0."""
+    return spread(values, codes) if values.any() else np.broadcast_to(values.dtype.type(0), len(codes))
+
+
+def alike(column: NDArray[Any]) -> bool:
+    """Whether all entries of a column lie in the memory of one."""
+    return column.strides == (0,)
+
+
+def chosen(column: NDArray[Value], rows: NDArray[Any]) -> NDArray[Value]:
+    """Some rows of a column, by their places; one of which all are alike stays in the memory of one."""
+    return np.broadcast_to(column[:1], len(rows)) if alike(column) and len(column) else column[rows]
+
+
+def concatenated(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Columns after one another; in the memory of one entry where all are alike."""
+    parts = [part for part in parts if len(part)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    if all(alike(part) and part[0] == parts[0][0] for part in parts):
+        return np.broadcast_to(parts[0][0], sum(map(len, parts)))
+    return np.concatenate(parts)
+
+
+def counts_of(codes: Codes, kinds: int) -> list[int]:
+    """How often each of the numbers from 0 up to `kinds` occurs."""
+    counts = np.zeros(kinds, np.int64)
+    for start in range(0, len(codes), _PIECE):  # numpy would make all of them larger at once
+        counts += np.bincount(codes[start : start + _PIECE], minlength=kinds)
+    found: list[int] = counts.tolist()
+    return found

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Batch, Note, ResultKind
-from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary
-from ttt_cli.reading.growable import GrowableCodes, narrow
-from ttt_cli.reading.places import Places
+from ttt_cli.reading.column import ByteStrings, Codes, Column, Dictionary, GrowableCodes, narrow
 from ttt_cli.reading.reasons import FURTHER_NOTES, KEPT, REJECT_CODE
+from ttt_cli.reading.reports import Places
 
 if TYPE_CHECKING:
     from ttt_cli.config.schema import Period
@@ -23,16 +22,15 @@ Ids = NDArray[np.int32]
 DATES, WHITES, BLACKS, RESULTS, WEIGHTS = "dates", "whites", "blacks", "results", "weights"
 MOST_NOTES: Final = 100_000  # of a file that are kept
 _PIECE: Final = 1 << 20  # records looked at at a time
-_NOTHING: Final = (b"",)  # the values of a column that is not there
 
 
 class _SharedColumn:
     """One column, or several that share their values."""
 
-    def __init__(self) -> None:
+    def __init__(self, *names: str) -> None:
         self._own = Dictionary[Hashable]()
         self._shared: Sequence[Hashable] | None = None  # what all codes are numbers of; None: of `_own`
-        self._codes: dict[str, GrowableCodes] = {}
+        self._codes = {name: GrowableCodes() for name in names}
         self._values: Sequence[Hashable] | None = None  # once these are what codes are numbers of
 
     def add(self, name: str, values: Sequence[Hashable]) -> None:
@@ -48,7 +46,7 @@ class _SharedColumn:
             codes = self._own.ids(column.values)[column.codes]
         else:
             codes = column.codes
-        self._codes.setdefault(name, GrowableCodes()).add(codes)
+        self._codes[name].add(codes)
         self._values = None
 
     def values(self) -> Sequence[Hashable]:
@@ -63,12 +61,8 @@ class _SharedColumn:
             self._shared = self._values = Column(chosen, values)
         return self._values
 
-    def ids(self, name: str) -> Ids:
-        """The number of each record's value among the distinct ones."""
-        return self.codes(name).astype(np.int32)
-
     def codes(self, name: str) -> Codes:
-        """As `ids`, in as few bytes as they take, until anything is added or taken."""
+        """The number of each record's value among the distinct ones, until anything is added or taken."""
         self.values()
         return self._codes[name].whole()
 
@@ -89,13 +83,12 @@ class _SharedColumn:
 
 
 class FileRecords:
-    """Gathers batches of one file; nothing is judged before the whole file is seen.
+    """Gathers batches of one file, of up to tens of millions of records; nothing is judged before all of it is seen.
 
-    Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further
-    ones that batches have, where a batch without a column counts as empty texts. They are held in as few bytes as they
-    take, and `take` gives them up, since files may have tens of millions of records. `rejects` are the first MOST_NOTES
-    of the records that the reader could not split into columns, `notes` the oddities it met. `unit` is what the
-    periods are called whose numbers the dates may be.
+    Columns are `dates`, `whites` and `blacks` (which share their values), `results`, `weights` and the further ones
+    that batches have, where a batch without a column counts as empty texts. `rejects` are the first MOST_NOTES of the
+    records that the reader could not split into columns, `notes` the oddities it met; the others are as in
+    `batches.Table`.
     """
 
     def __init__(
@@ -119,8 +112,9 @@ class FileRecords:
         self._places = Places()
         self._rejected = GrowableCodes(), GrowableCodes(np.int8)
         self._moves = GrowableCodes(np.int64)
-        names = _SharedColumn()
-        self._columns = {DATES: _SharedColumn(), WHITES: names, BLACKS: names, RESULTS: _SharedColumn()}
+        names = _SharedColumn(WHITES, BLACKS)
+        dates, results = _SharedColumn(DATES), _SharedColumn(RESULTS)
+        self._columns = {DATES: dates, WHITES: names, BLACKS: names, RESULTS: results}
         self._further: list[str] = []
 
     def __len__(self) -> int:
@@ -160,9 +154,7 @@ class FileRecords:
         if batch.weights is not None:
             columns[WEIGHTS] = batch.weights
         columns |= batch.further
-        for name in columns:
-            if name not in self._columns:
-                self._columns[name] = _missing(name, self._count)
+        self._columns |= {name: self._column(name) for name in columns}
         self._further = list(dict.fromkeys([*self._further, *batch.further]))
         for name, column in self._columns.items():
             column.add(name, columns[name] if name in columns else _nothing(count))
@@ -198,27 +190,29 @@ class FileRecords:
         if moves is not None or len(self._moves):
             self._moves.add(np.zeros(count, np.int64) if moves is None else moves)
 
+    def _column(self, name: str) -> _SharedColumn:
+        """A column, of empty texts where no batch has had it."""
+        if name in self._columns:
+            return self._columns[name]
+        column = _SharedColumn(name)
+        column.add(name, _nothing(self._count))
+        return column
+
     def distinct(self, column: str) -> Sequence[Hashable]:
         """The distinct values of a column, those that `ids` gives the numbers of."""
-        return self._columns[column].values() if column in self._columns else _NOTHING
+        return self._column(column).values()
 
     def ids(self, column: str) -> Ids:
         """Which distinct value each record has in a column, shape (records,)."""
-        if column not in self._columns or not self._count:
-            return np.zeros(self._count, np.int32)
-        return self._columns[column].ids(column)
+        return self.codes(column).astype(np.int32)
 
     def codes(self, column: str) -> Codes:
         """As `ids`, in as few bytes as they take; a view, until anything is added or taken."""
-        if column not in self._columns or not self._count:
-            return np.zeros(self._count, np.uint8)
-        return self._columns[column].codes(column)
+        return self._column(column).codes(column)
 
     def take(self, column: str, numbers: Codes) -> Codes:
         """As `numbers[ids(column)]`, shape (records,), in little memory: the column is not to be asked for again."""
-        if column not in self._columns or not self._count:
-            return np.full(self._count, numbers[0] if len(numbers) else 0, numbers.dtype)
-        return self._columns[column].take(column, numbers)
+        return self._column(column).take(column, numbers)
 
     def lines(self) -> Codes:
         """The place of each record (see `places`), shape (records,)."""
@@ -231,15 +225,8 @@ class FileRecords:
         return self._moves.whole().view(np.int64)
 
 
-def _missing(name: str, count: int) -> _SharedColumn:
-    column = _SharedColumn()
-    if count:
-        column.add(name, _nothing(count))
-    return column
-
-
 def _nothing(count: int) -> Column[bytes]:
-    return Column(np.zeros(count, np.int32), _NOTHING)
+    return Column(np.zeros(count, np.int32), (b"",))
 
 
 def _by_first_place(columns: Sequence[Codes], words: int) -> Codes:

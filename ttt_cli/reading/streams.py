@@ -26,10 +26,9 @@ class DamagedInputError(DataError):
 
 
 class Input:
-    """One file, stream or standard input, to be read once from front to back.
+    """One file, stream or standard input (`-`), read once; `size` as stored, if known, `count` read so far, in bytes.
 
-    `name` as given (`<stdin>` for `-`), unless it is told, `size` in bytes as stored or None, `count` bytes read
-    so far. Raises DataError when a file is not there or cannot be opened.
+    Raises DataError when a file is not there or cannot be opened.
     """
 
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str | None = None) -> None:
@@ -103,9 +102,8 @@ def _size_of(path: Path) -> int | None:
     """Size of a regular file, None for pipes and the like."""
     try:
         if path.is_dir():
-            raise DataError(
-                "is a directory", where=shown(str(path)), hint=f"name the files in it: {path}/*.pgn"
-            )
+            inside = f"name the files in it: {path}/*.pgn"
+            raise DataError("is a directory", where=shown(str(path)), hint=inside)
         refuse_device(path)
         status = path.stat()
     except FileNotFoundError as error:

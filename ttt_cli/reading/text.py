@@ -1,14 +1,14 @@
-"""Blocks of bytes made plain: UTF-8 or bytes like it, LF line ends, no NULs, blocks of a useful size."""
+"""Bytes as text: blocks made plain (UTF-8 or like it, LF line ends, no NULs), and single values decoded."""
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from ttt_cli.errors import ConfigError, DataError, suggested
 from ttt_cli.progress import SILENT
-from ttt_cli.reading.decode import decode
 from ttt_cli.reading.streams import DamagedInputError, Input
 
 HEAD: Final = 1 << 16  # bytes looked at to tell what a file is
@@ -16,6 +16,7 @@ BLOCK: Final = 1 << 17
 SMALL: Final = 1 << 26  # bytes of a list of names or ratings, at most
 LARGE: Final = 1 << 25  # bytes that take longer to read than compiled code takes to load
 _LF, _CR = b"\n\r"
+Block = TypeVar("Block")
 _JUNK: Final = b"\0\x1a"  # padding, and the end-of-file mark of DOS
 _MARKS: Final = {  # byte order marks, the longer ones first
     codecs.BOM_UTF32_LE: "utf-32",
@@ -23,6 +24,7 @@ _MARKS: Final = {  # byte order marks, the longer ones first
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_AT_ONCE: Final = 1 << 12  # values decoded together
 
 
 def plain_blocks(blocks: Iterable[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
@@ -58,12 +60,13 @@ def peek(blocks: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
             raise
         damage = error
     head = b"".join(first)
-    return head, _resumed([head] if head else [], source, damage)
+    return head, resumed(deque([head] if head else []), source, damage)
 
 
-def _resumed(head: list[bytes], rest: Iterator[bytes], damage: DamagedInputError | None) -> Iterator[bytes]:
-    while head:
-        yield head.pop()  # which is large and not needed afterwards
+def resumed(first: deque[Block], rest: Iterator[Block], damage: DamagedInputError | None) -> Iterator[Block]:
+    """The first blocks, which are let go one by one, and the rest; but what damage there was comes before that."""
+    while first:
+        yield first.popleft()
     if damage is not None:
         raise damage
     yield from rest
@@ -156,3 +159,41 @@ def whole_text(source: Input, what: str) -> str:
             if len(content) > SMALL:
                 raise DataError(f"takes more than {SMALL >> 20} MB", where=source.name, hint=f"is it {what}?")
     return decode(strip_mark(bytes(content)))
+
+
+def decode(raw: bytes) -> str:
+    """Bytes as text: UTF-8, else cp1252, else (the five bytes cp1252 lacks) latin-1. Never fails."""
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("latin-1")
+
+
+def text_of(raw: object) -> str:
+    """A value as text: bytes are decoded, and so are the bytes that `surrogateescape` left in a text."""
+    if isinstance(raw, bytes):
+        return decode(raw)
+    text = str(raw)
+    if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
+        return decode(text.encode("utf-8", "surrogateescape"))
+    return text
+
+
+def texts_of(raws: Sequence[Any], text_of: Callable[[Any], str] = text_of) -> list[str]:
+    """`text_of` of each; bytes that are valid UTF-8 are decoded many at once."""
+    texts: list[str] = []
+    for start in range(0, len(raws), _AT_ONCE):
+        some = list(raws[start : start + _AT_ONCE])
+        texts += _decoded(some) or map(text_of, some)
+    return texts
+
+
+def _decoded(raws: Sequence[Any]) -> list[str] | None:
+    """Values as lines of one text; None when some are no bytes, or none in UTF-8, or hold line ends."""
+    try:
+        texts = b"\n".join(raws).decode("utf-8").split("\n")
+    except (TypeError, UnicodeDecodeError):
+        return None
+    return texts if len(texts) == len(raws) else None

@@ -1,6 +1,9 @@
 """Compressed bytes unpacked in bounded steps, whatever they claim to hold."""
 
+import bz2
+import lzma
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
@@ -48,18 +51,13 @@ class Expansion:
         """So many more bytes have been unpacked."""
         self._unpacked += count
         if self._unpacked > _PLENTY and self._unpacked > _MOST * self.packed:
-            raise DataError(
-                f"unpacks to more than {_MOST} times its size, as games never do",
-                where=self._name,
-                hint="if they are games nevertheless, unpack the file first and name what comes out",
-            )
+            said = f"unpacks to more than {_MOST} times its size, as games never do"
+            hint = "if they are games nevertheless, unpack the file first and name what comes out"
+            raise DataError(said, where=self._name, hint=hint)
 
 
 def errors() -> tuple[Any, ...]:
     """What unpackers raise for damaged data."""
-    import lzma
-    import zlib
-
     import zstandard
 
     return (zlib.error, lzma.LZMAError, zstandard.ZstdError, struct.error, OSError, EOFError, ValueError)
@@ -74,8 +72,6 @@ def refuse_large(error: Exception, name: str) -> None:
 
 class _Zlib(Unpacker):
     def __init__(self) -> None:
-        import zlib
-
         super().__init__(zlib.decompressobj(31))
 
     def unpack(self, data: bytes) -> Iterator[bytes]:
@@ -107,7 +103,7 @@ class _Zstd(Unpacker):
         while at < len(data) and not self._inner.eof:
             if not self._left:
                 self._left = (
-                    self._frame(data[at : at + 18]) if not self._begun else self._block(data[at : at + 3])
+                    self._block(data[at : at + 3]) if self._begun else self._frame(data[at : at + 18])
                 )
                 if not self._left:
                     break
@@ -160,8 +156,6 @@ class _ZipLzma(Unpacker):
 
 
 def _raw_lzma(head: bytes) -> Any:
-    import lzma
-
     size, properties, dictionary = _LZMA_HEAD.unpack_from(head)
     if size != _LZMA_HEAD.size - 4 or properties >= 9 * 5 * 5:
         raise lzma.LZMAError("wrong properties")
@@ -173,14 +167,10 @@ def _raw_lzma(head: bytes) -> Any:
 
 
 def _bzip2() -> Unpacker:
-    import bz2
-
     return Unpacker(bz2.BZ2Decompressor())
 
 
 def _xz() -> Unpacker:
-    import lzma
-
     return Unpacker(lzma.LZMADecompressor(memlimit=MEMORY))
 
 

@@ -65,7 +65,7 @@ _TEXTS: Final[Mapping[str, str]] = MappingProxyType(
 _NEUTRAL: Final[Mapping[str, str]] = MappingProxyType({"neutral_games": '"row" BIGINT'})
 _NOWHERE: Final = 'SELECT CAST(0 AS BIGINT) AS "row" LIMIT 0'
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
-# The line of a game is its place without the record (`reading.places.LINES`), in words that older versions know.
+# The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
 # `{run}`: where the tables are; within a session that is never where these views are.
 _VIEWS: Final = """
 CREATE OR REPLACE VIEW games AS

@@ -6,10 +6,9 @@ from typing import Any, Final, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from ttt_cli.config.document import Document
+from ttt_cli.config.document import Document, aliases
 from ttt_cli.config.schema import Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig
-from ttt_cli.config.validate import Problem, aliases, as_error, check, unknown_key, validate
-from ttt_cli.config.wording import shown
+from ttt_cli.config.validate import Problem, as_error, check, shown, unknown_key, validate
 from ttt_cli.errors import ConfigError
 from ttt_cli.inference.params import Params
 from ttt_cli.systems.registry import Model, load

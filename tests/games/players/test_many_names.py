@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import NameMatching
 from ttt_cli.games.dictionaries import NameDictionary
-from ttt_cli.games.players.keys import name_key, name_keys
-from ttt_cli.games.players.names import clean_name, not_a_player, unusual_names
-from ttt_cli.games.players.neighbours import Neighbours
+from ttt_cli.games.players.names import (
+    Neighbours,
+    clean_name,
+    name_key,
+    name_keys,
+    not_a_player,
+    unusual_names,
+)
 from ttt_cli.games.players.not_one_person import is_engine, is_team, teams_and_engines
-from ttt_cli.reading.decode import text_of, texts_of
+from ttt_cli.reading.text import text_of, texts_of
 
 pytestmark = pytest.mark.slow
 

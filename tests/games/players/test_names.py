@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.games.players.names import clean_name, not_a_player
-from ttt_cli.reading.decode import decode
+from ttt_cli.reading.text import decode
 
 
 @pytest.mark.parametrize(

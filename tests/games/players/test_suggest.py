@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from ttt_cli.games.players.aliases import alias_row, read_aliases
-from ttt_cli.games.players.keys import name_key
-from ttt_cli.games.players.names import clean_name
-from ttt_cli.games.players.similar import likeness, parts_of_key
-from ttt_cli.games.players.suggest import alias_lines
-from ttt_cli.games.players.suspect import Suspect
+from ttt_cli.games.players.decisions import alias_lines
+from ttt_cli.games.players.names import clean_name, name_key
+from ttt_cli.games.players.similar import Suspect, likeness, parts_of_key
 from ttt_cli.games.players.suspects import find_suspects
 from ttt_cli.games.read import read_games
 from ttt_cli.games.table import Games

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import make_games
-from ttt_cli.games.players.keys import name_key
+from ttt_cli.games.players.names import name_key
 from ttt_cli.games.players.similar import (
     INITIALS,
     SPELLING,

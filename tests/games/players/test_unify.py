@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.collected import game, reasons, records_of
 from ttt_cli.config.schema import DataConfig, NameMatching
-from ttt_cli.games.players.keys import comma_keys, name_key
+from ttt_cli.games.players.names import comma_keys, name_key
 from ttt_cli.games.records import Records
 
 

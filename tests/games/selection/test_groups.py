@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 
 from tests.support.builders import make_games
 from ttt_cli.games.read import read_games
-from ttt_cli.games.selection.groups import find_groups, label_groups
-from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
+from ttt_cli.games.selection.groups import (
+    Growth,
+    Join,
+    Tie,
+    find_groups,
+    find_joins,
+    find_ties,
+    groups_over_time,
+    label_groups,
+)
 from ttt_cli.games.table import Games
 
 EDGES = st.lists(

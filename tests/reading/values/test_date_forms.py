@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttt_cli.config.schema import DataConfig, Period
-from ttt_cli.reading.values.date_forms import DateForms, settled_order
-from ttt_cli.reading.values.dates import DateForm, DateOrder
+from ttt_cli.reading.values.dates import DateForm, DateForms, DateOrder, settled_order
 
 
 def forms(texts: list[str], unit: Period | None = None, **config: object) -> DateForms:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.reading.values.match_scores import cap_factor, games_text, tally_of
+from ttt_cli.reading.values.results import cap_factor, games_text, tally_of
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from typing import Any, Final
 from ttt_cli.cluster.chains import chain_workers, threads_each
 from ttt_cli.cluster.client import cluster_asked
 from ttt_cli.config.axes import Axis, parse_axes
-from ttt_cli.config.document import Document
+from ttt_cli.config.document import Document, aliases
 from ttt_cli.config.load import override, refuse_overrides
 from ttt_cli.config.schema import SolverConfig
-from ttt_cli.config.validate import aliases
 from ttt_cli.errors import ConfigError
 from ttt_cli.fitted import Fit
 from ttt_cli.inference.params import Params

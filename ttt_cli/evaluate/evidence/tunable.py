@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ttt_cli.config.validate import aliases
+from ttt_cli.config.document import aliases
 from ttt_cli.errors import ConfigError, suggested
 from ttt_cli.inference.params import Params
 from ttt_cli.inference.switches import SWITCHES, in_use

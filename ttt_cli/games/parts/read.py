@@ -1,8 +1,7 @@
 """Many files in, games in files of a folder out; what is read at a time is one file, or some years of all.
 
-Each file is stored by itself (`stored.py`), the names of all are united (`united.py`), then the records of some years
-at a time are chosen among and stored as games (`shards.py`), and these are put together. The result, with all that is
-told of the reading, is that of `games.read`.
+Each file is stored by itself and the names of all are united (`stored.py`), then the records of some years at a time
+are chosen among and stored as games (`shards.py`), and these are put together. The result is that of `games.read`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 from pathlib import Path
@@ -22,17 +21,14 @@ from ttt_cli.arrays import Ids
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.ingest import Collector, by_reason
 from ttt_cli.games.parts.shards import COMMON, TEXTS, Common, Shard, Sharder, Years
-from ttt_cli.games.parts.stored import SIDES, StoredFile, Storer, constant_of, load
-from ttt_cli.games.parts.united import Unifier
-from ttt_cli.games.read import bytes_of, checked, files_named, no_games
+from ttt_cli.games.parts.stored import SIDES, StoredFile, Storer, Unifier, constant_of, load
+from ttt_cli.games.read import bytes_of, checked, files_named, no_games, refuse_problems
 from ttt_cli.games.selection.select import NOTICED, People
-from ttt_cli.games.strictness import refuse_problems
-from ttt_cli.games.table import GAME_COLUMNS, GAME_KINDS, Games
-from ttt_cli.games.texts import no_texts, of_players
+from ttt_cli.games.table import GAME_COLUMNS, GAME_KINDS, Games, no_texts, of_players
 from ttt_cli.processes import Engine, run_chains
-from ttt_cli.progress import SILENT, Bar, Progress
+from ttt_cli.progress import SILENT, Progress
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Column
+from ttt_cli.reading.column import Column, alike
 from ttt_cli.reading.reports import FileReport, Problem, ReadReport
 from ttt_cli.reading.sources import Named, Source
 from ttt_cli.room import FileRoom, no_room
@@ -68,13 +64,8 @@ class _Reading:
     def __init__(
         self, named: Sequence[Named], data: DataConfig, folder: Path, jobs: int | Engine, progress: Progress
     ) -> None:
-        self._named, self._data, self._folder, self._jobs, self._progress = (
-            named,
-            data,
-            folder,
-            jobs,
-            progress,
-        )
+        self._named, self._data, self._folder = named, data, folder
+        self._jobs, self._progress = jobs, progress
         self._files: list[StoredFile] = []
         self._unifier = Unifier(data)
 
@@ -97,7 +88,7 @@ class _Reading:
             present[shard.players] = True
         names = tuple(compress(who.players, present.tolist()))
         room = FileRoom(self._folder)
-        texts = {name: tuple(pool.values) for name, pool in collector.dictionaries.columns.items()}
+        texts = {name: collector.dictionaries.texts(name) for name in collector.dictionaries.columns}
         columns = _joined(room, shards, (np.cumsum(present) - 1).astype(np.int32), texts)
         return Games(
             **columns, players=names, report=report, spellings=of_players(spellings, names), room=room
@@ -110,7 +101,9 @@ class _Reading:
         with self._progress.task("reading games", bytes_of(sources), "B") as bar:
             chains = [[one] for one in enumerate(sources)]
             worker = Storer(self._data, self._folder)
-            for number, parts in run_chains(worker, chains, self._jobs, on_report=_advancing(bar)):
+            for number, parts in run_chains(
+                worker, chains, self._jobs, on_report=lambda _, read: bar.advance(*read)
+            ):
                 found[number] = parts
 
         def taken() -> Iterator[tuple[Source, FileReport | Problem]]:
@@ -132,10 +125,10 @@ class _Reading:
         every = collector.dictionaries
         common = Common(
             tuple(replace(file, problems=()) for file in self._files),
-            {name: tuple(every.columns[name].values) for name in TEXTS if name in every.columns},
-            np.array([date.day for date in every.dates.parsed], np.int32),
-            np.array([date.precision for date in every.dates.parsed], np.int8),
-            np.array([tally for _, tally in every.results.values], np.float64).reshape(-1, 3),
+            {name: every.texts(name) for name in TEXTS if name in every.columns},
+            every.dates.days,
+            every.dates.precisions,
+            every.tallies,
             people,
         )
         (self._folder / COMMON).write_bytes(pickle.dumps(common, pickle.HIGHEST_PROTOCOL))
@@ -189,10 +182,6 @@ def _problems_of(files: Iterable[StoredFile]) -> tuple[Problem, ...]:
     return tuple(problem for file in files for problem in file.problems)
 
 
-def _advancing(bar: Bar) -> Callable[[Any, tuple[float, str]], None]:
-    return lambda _, message: bar.advance(*message)
-
-
 def _planned(files: Sequence[StoredFile]) -> list[Years]:
     """Years with records, as many together as make a shard."""
     count: dict[int, int] = {}
@@ -235,5 +224,5 @@ def _joined(
         shutil.rmtree(shard.folder, ignore_errors=True)
     for name in TEXT_COLUMNS:
         codes = columns[name]
-        columns[name] = no_texts(count) if codes.strides == (0,) else Column(codes, texts[name])
+        columns[name] = no_texts(count) if alike(codes) else Column(codes, texts[name])
     return columns

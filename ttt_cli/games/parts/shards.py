@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,16 +15,14 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Array, Ids
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import FURTHER
-from ttt_cli.games.ingest import SAID
-from ttt_cli.games.parts.stored import SIDES, StoredFile, concatenated, load, save
-from ttt_cli.games.parts.united import MAP, NAME, PLAYER
+from ttt_cli.games.ingest import rejected
+from ttt_cli.games.parts.stored import MAP, NAME, PLAYER, SIDES, StoredFile, load, save
 from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.select import People, select
-from ttt_cli.games.table import GAME_COLUMNS
-from ttt_cli.games.texts import no_texts
+from ttt_cli.games.table import GAME_COLUMNS, no_texts
+from ttt_cli.games.validate import SAID
 from ttt_cli.quantities import TEXT_COLUMNS
-from ttt_cli.reading.column import Column
-from ttt_cli.reading.growable import counts_of
+from ttt_cli.reading.column import Column, alike, concatenated, spread
 from ttt_cli.reading.reasons import REJECT_CODE, SAME_PLAYER
 
 COMMON: Final = "common.pickle"
@@ -125,7 +124,7 @@ class Sharder:
         noticed = tuple(
             (file, what, int(count))
             for what, rows in selected.noticed.items()
-            for file, count in enumerate(_by_file(records, rows))
+            for file, count in enumerate(np.diff(np.append(0, np.cumsum(rows))[records.starts]))
             if count
         )
         folder = self._folder / f"shard-{years.number}"
@@ -146,7 +145,7 @@ def _columns(common: Common, years: Years) -> tuple[dict[str, NDArray[Any]], NDA
         for name in names:
             found = load(file.folder, name, rows)
             place = file.folder / f"{MAP.format(name)}.npy"
-            parts[name].append(_mapped(np.load(place), found) if place.exists() else found)
+            parts[name].append(spread(np.load(place), found) if place.exists() else found)
         for side, written in zip(SIDES, SAID[1:3], strict=True):
             number = load(file.folder, side, rows)
             parts[side].append(np.load(file.folder / f"{PLAYER}.npy")[number])
@@ -156,14 +155,11 @@ def _columns(common: Common, years: Years) -> tuple[dict[str, NDArray[Any]], NDA
 
 def _typed(column: NDArray[Any], kind: type) -> NDArray[Any]:
     """The same numbers of that kind, in the memory of one where they are."""
-    if column.strides == (0,):
-        return np.broadcast_to(column[:1].astype(kind), column.shape)
-    return column.astype(kind, copy=False)
-
-
-def _mapped(numbers: Ids, codes: NDArray[Any]) -> Ids:
-    found: Ids = numbers[codes] if codes.strides[0] else np.broadcast_to(numbers[codes[0]], len(codes))
-    return found
+    return (
+        np.broadcast_to(column[:1].astype(kind), column.shape)
+        if alike(column)
+        else column.astype(kind, copy=False)
+    )
 
 
 def _texts(common: Common, columns: dict[str, NDArray[Any]]) -> tuple[dict[str, Column[str]], dict[str, Ids]]:
@@ -183,23 +179,11 @@ def _texts(common: Common, columns: dict[str, NDArray[Any]]) -> tuple[dict[str, 
 
 def _account(records: Records) -> tuple[Ids, tuple[tuple[int, int, int, int], ...]]:
     used, dropped = [], []
-    for file, (begin, end) in enumerate(
-        zip(records.starts[:-1].tolist(), records.starts[1:].tolist(), strict=True)
-    ):
-        codes = records.reject_code[begin:end]
-        counts = counts_of(codes, int(codes.max(initial=0)) + 1)
-        used.append(counts[0])
-        dropped += [
-            (file, code, count, int(records.line[begin:end][codes == code].min()))
-            for code, count in enumerate(counts)
-            if code and count
-        ]
+    for file, (begin, end) in enumerate(pairwise(records.starts.tolist())):
+        found = list(rejected(records.reject_code[begin:end], records.line[begin:end]))
+        used.append(end - begin - sum(count for _, count, _ in found))
+        dropped += [(file, *one) for one in found]
     return np.array(used), tuple(dropped)
-
-
-def _by_file(records: Records, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-    total = np.concatenate([[0], np.cumsum(rows)])
-    return np.diff(total[records.starts])
 
 
 def _store(records: Records, players: Ids, numbers: dict[str, Ids], folder: Path) -> tuple[int, Ids]:
@@ -212,6 +196,6 @@ def _store(records: Records, players: Ids, numbers: dict[str, Ids], folder: Path
     columns |= {side: who[columns[side]] for side in SIDES}
     for name in TEXT_COLUMNS:
         codes = getattr(games, name).codes
-        columns[name] = codes if codes.strides == (0,) else numbers[name][codes]
+        columns[name] = codes if alike(codes) else numbers[name][codes]
     save(folder, columns)
     return len(games), who

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,11 @@ from numpy.typing import NDArray
 
 from ttt_cli.arrays import Ids, Places
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.games.ingest import Collector
+from ttt_cli.games.ingest import Collector, rejected
+from ttt_cli.games.players.unify import Identified, identify, spellings
 from ttt_cli.games.records import years_of
 from ttt_cli.processes import Reporting
-from ttt_cli.reading.growable import counts_of
+from ttt_cli.reading.column import Column, alike, chosen
 from ttt_cli.reading.reports import FileReport, Problem
 from ttt_cli.reading.source import FileRead, SourceReader
 from ttt_cli.reading.sources import Source
@@ -26,6 +26,9 @@ from ttt_cli.room import no_room
 VALUES: Final = "values.pickle"
 NAMED: Final = "named"  # the array of `Values`
 SIDES: Final = "white", "black"
+MAP: Final = "number-of-{}"  # the column with the number among all of each value of a file
+PLAYER: Final = "player"  # of each of the file's `Values.named`
+NAME: Final = "name"  # the number of its name among all
 
 
 class Values(NamedTuple):
@@ -92,17 +95,11 @@ def _store(read: FileRead, data: DataConfig, folder: Path) -> StoredFile:
     collector = Collector(data)
     report = collector.add(read.records, read.kind, digest=read.digest, size=read.size)
     dictionaries, columns = collector.dictionaries, collector.columns()
-    days = np.array([date.day for date in dictionaries.dates.parsed], np.int32)
-    years = years_of(days)
+    years = years_of(dictionaries.dates.days)
     named, times, sides = _named(collector, columns, years)
     reject_code, line = columns.pop("reject_code"), columns["line"]
     columns |= dict(zip(SIDES, sides, strict=True))
-    counts = counts_of(reject_code, int(reject_code.max(initial=0)) + 1)
-    dropped = tuple(
-        (code, count, int(line[np.argmax(reject_code == code)]))
-        for code, count in enumerate(counts)
-        if code and count
-    )
+    dropped = tuple(rejected(reject_code, line))
     rows = np.flatnonzero(reject_code == 0)
     year = years[columns["date"][rows]]
     order = np.argsort(year, kind="stable")
@@ -113,9 +110,7 @@ def _store(read: FileRead, data: DataConfig, folder: Path) -> StoredFile:
         dictionaries.dates.values, dictionaries.names.values, dictionaries.results.values, texts, named, times
     )
     kept = {name: columns[name] for name in columns if not name.endswith(("_written", "_id"))}
-    _write(
-        folder, values, {name: column if _alike(column) else column[rows] for name, column in kept.items()}
-    )
+    _write(folder, values, {name: chosen(column, rows) for name, column in kept.items()})
     starts = np.append(begin, len(rows)).astype(np.int64)
     return StoredFile(folder, report, collector.problems, dropped, present.astype(np.int32), starts)
 
@@ -125,12 +120,13 @@ def _named(
 ) -> tuple[Ids, Places, list[Ids]]:
     """What tells who a player is, as `Values` have it, and the numbers of White and Black of every record."""
     names = [columns[f"{side}_written"] for side in SIDES]
-    size = len(names[0])
-    telling = [np.concatenate(names).astype(np.int32)]
-    further = [columns[f"{side}_id"] for side in SIDES] if collector.by_id else []
-    telling.append(_joined(further, 2 * size))
-    telling.append(_joined([columns["status"]] * 2 if collector.aliases.by_status else [], 2 * size))
-    telling.append(_joined([years[columns["date"]]] * 2 if collector.aliases.by_years else [], 2 * size))
+    unknown, aliases = np.broadcast_to(np.int32(0), 2 * len(names[0])), collector.aliases
+    telling = [
+        np.concatenate(names).astype(np.int32),
+        np.concatenate([columns[f"{side}_id"] for side in SIDES]) if collector.by_id else unknown,
+        np.tile(columns["status"], 2) if aliases.by_status else unknown,
+        np.tile(years[columns["date"]], 2) if aliases.by_years else unknown,
+    ]
     number = telling[0]
     for column in telling[1:]:
         if column.any():
@@ -143,14 +139,6 @@ def _named(
     rank = (np.cumsum(times > 0) - 1).astype(np.int32)
     named = np.stack([column[first[present]] for column in telling])
     return named, times[present], np.split(rank[number], 2)
-
-
-def _joined(columns: list[NDArray[Any]], size: int) -> NDArray[Any]:
-    return np.concatenate(columns) if columns else np.broadcast_to(np.int32(0), size)
-
-
-def _alike(column: NDArray[Any]) -> bool:
-    return column.strides == (0,)
 
 
 def _write(folder: Path, values: Values, columns: dict[str, NDArray[Any]]) -> None:
@@ -167,7 +155,7 @@ def save(folder: Path, columns: dict[str, NDArray[Any]]) -> None:
     try:
         folder.mkdir(exist_ok=True)
         for name, column in columns.items():
-            np.save(folder / f"{name}.npy", column[:1] if _alike(column) else column)
+            np.save(folder / f"{name}.npy", column[:1] if alike(column) else column)
     except OSError as error:
         raise no_room(folder, error) from error
 
@@ -188,11 +176,59 @@ def constant_of(folder: Path, name: str) -> Any:
     return found[0].item() if len(found) == 1 else None
 
 
-def concatenated(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Columns after one another; in the memory of one entry where all are alike."""
-    parts = [part for part in parts if len(part)]
-    if not parts:
-        return np.empty(0, np.uint8)
-    if all(_alike(part) and part[0] == parts[0][0] for part in parts):
-        return np.broadcast_to(parts[0][0], sum(map(len, parts)))
-    return np.concatenate(parts)
+class Unifier:
+    """Takes one file after the other, and then tells who is who.
+
+    `collector` has the dictionaries of all; each file's folder gets the numbers that its values have there (`MAP`,
+    `NAME`), and those of its players (`PLAYER`).
+    """
+
+    def __init__(self, data: DataConfig) -> None:
+        self._data = data
+        self.collector = Collector(data)
+        self._folders: list[Path] = []
+        self._named: list[Ids] = []
+        self._times: list[Places] = []
+
+    def add(self, file: StoredFile) -> None:
+        """Number the values of a file."""
+        values, every = file.values(), self.collector.dictionaries
+        names = every.names.ids(values.names)
+        numbers = {name: every.columns[name].ids(texts) for name, texts in values.texts.items()}
+        named = values.named.astype(np.int32)
+        name, of_id, status, _ = named
+        named[0] = names[name]
+        for row, column in ((of_id, "white_id"), (status, "status")):
+            if column in numbers:
+                row[:] = numbers[column][row]
+        maps = {
+            "date": every.dates.ids(values.dates),
+            "result": every.results.ids(values.results),
+            **numbers,
+        }
+        kept = {MAP.format(name): column for name, column in maps.items()}
+        save(file.folder, kept | {NAME: named[0]})
+        self._folders.append(file.folder)
+        self._named.append(named)
+        self._times.append(values.times)
+
+    def united(self) -> tuple[Identified, tuple[tuple[str, str], ...]]:
+        """All players, and their other spellings. To be asked for once."""
+        collector, cuts = self.collector, np.cumsum([len(times) for times in self._times])[:-1]
+        times = np.concatenate([np.empty(0, np.int64), *self._times])
+        name, of_id, status, year = np.concatenate([np.empty((4, 0), np.int32), *self._named], axis=1)
+        self._named, self._times = [], []
+        every, written = collector.dictionaries, (name, name)
+        who = identify(
+            every.names,
+            written,
+            self._data.names,
+            collector.aliases,
+            ids=(of_id, of_id, every.texts("white_id")) if collector.by_id else None,
+            status=Column(status, every.texts("status")) if collector.aliases.by_status else None,
+            years=year if collector.aliases.by_years else None,
+            times=times,
+        )
+        for folder, players in zip(self._folders, np.split(who.white, cuts), strict=True):
+            save(folder, {PLAYER: players.astype(np.int32)})
+        return who, spellings(every.names.values, written, who)

@@ -12,22 +12,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ttt_cli.config.selection import year_range
 from ttt_cli.errors import DataError
 from ttt_cli.folding import fold
 from ttt_cli.games.players.names import clean_name
-from ttt_cli.games.players.spelling_file import is_spelling_file, spellings_in
-from ttt_cli.reading.decode import decode
 from ttt_cli.reading.reports import InputFile
 from ttt_cli.reading.streams import Input
-from ttt_cli.reading.text import whole_text
+from ttt_cli.reading.text import decode, whole_text
 
 _STATUS: Final = re.compile(r"\s*status\s*=\s*(.+)", re.IGNORECASE)
 _YEARS: Final = re.compile(r"\s*years\s*=\s*(.+)", re.IGNORECASE)
 _SPELLINGS: Final = frozenset({"spelling", "alias", "synonym", "written", "as in pgn", "as written"})
 _NAMES: Final = frozenset({"name", "main", "player", "canonical", "main name"})
+_SECTION: Final = re.compile(r"^@PLAYER\b[^\n]*\n(.*?)(?=^@|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -113,14 +112,19 @@ def plain_aliases(line: str, where: str) -> list[tuple[str, str]]:
 def alias_row(main: str, synonym: str) -> str | None:
     """The line of an alias file that gives a player a further spelling; None where no line says just that."""
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
-        line = io.StringIO()
-        csv.writer(line, lineterminator="", quoting=quoting).writerow([main, synonym])
-        row = line.getvalue()
+        row = csv_row([main, synonym], quoting)
         with suppress(DataError, UnicodeEncodeError):
             read = [entry[1:] for entry in _entries(decode(row.encode()), "")]
             if read == [(main, synonym, "", None)]:
                 return row
     return None
+
+
+def csv_row(fields: Iterable[str], quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -> str:
+    """Fields as a line of CSV, without its end."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="", quoting=quoting).writerow(fields)
+    return line.getvalue()
 
 
 def _refuse_chains(entries: Mapping[str, _Entry], path: str) -> None:
@@ -165,9 +169,8 @@ def _rows(text: str, path: str) -> Iterator[tuple[int, list[str]]]:
 def _from_table(row: Sequence[str], line: int, at: tuple[int, int, int | None], path: str) -> _Entry:
     spelling, name, status = at
     if len(row) <= max(spelling, name):
-        raise DataError(
-            f"{len(row)} fields are too few", where=f"{path}:{line}", hint="a spelling and a name"
-        )
+        said = f"{len(row)} fields are too few"
+        raise DataError(said, where=f"{path}:{line}", hint="a spelling and a name")
     word = row[status] if status is not None and status < len(row) else ""
     return _entry(line, row[name], row[spelling], word, path)
 
@@ -200,3 +203,37 @@ def _entry(line: int, main: str, synonym: str, status: str, path: str) -> _Entry
     if not entry.main or not entry.synonym:
         raise DataError("a name is empty", where=f"{path}:{line}")
     return entry
+
+
+def is_spelling_file(text: str) -> bool:
+    """Whether a text is Scid's spelling file."""
+    return _SECTION.search(text) is not None
+
+
+def spellings_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, name of the player and other spelling in Scid's spelling file.
+
+        @PLAYER ".,- _"
+        Kasparov, Garry #GM RUS [2812] 1963.04.13
+           %Bio FIDEID 4100018
+           = Kasparov, Gary
+
+    A spelling that the file has for several players, or as the name of another one, tells nothing and is left out.
+    """
+    found: list[tuple[int, str, str]] = []
+    names: set[str] = set()
+    players: dict[str, str | None] = {}
+    for section in _SECTION.finditer(text):
+        first, name = 1 + text.count("\n", 0, section.start(1)), ""
+        for number, line in enumerate(section[1].split("\n"), first):
+            words = line.partition("#")[0].strip()
+            if words.startswith("="):
+                spelling = words[1:].strip()
+                found.append((number, name, spelling))
+                players[spelling] = name if players.get(spelling, name) == name else None
+            elif words and not words.startswith("%"):
+                name = words
+                names.add(name)
+    for number, name, spelling in found:
+        if name and spelling and spelling not in names and players[spelling] is not None:
+            yield number, name, spelling

@@ -8,17 +8,25 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.games.players.keys import name_keys
+from ttt_cli.arrays import Ids
+from ttt_cli.games.players.names import name_keys
 from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.players.similar import LONG, Parts, likeness, one_apart, parts_of_key, slipped
-from ttt_cli.games.players.slips import neighbour_words
 
 _NUMBERED: Final = re.compile(r"\d")  # such names differ by a letter because they are numbered
 MOST: Final = 500_000  # pairs of names that are looked at, those of rare surnames first
 
 # Numbers of names by the first letter of the given names, "" where there are none.
 _Initials = dict[str, list[int]]
+Hashes = NDArray[np.uint64]
+
+_BASE: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse among numbers of 64 bits
+_INVERSE: Final = pow(_BASE, -1, 1 << 64)
+_MOST_ALIKE: Final = 100  # words that have the same rest; of more not all pairs are looked at
+# more are looked at only of words next to each other in the order of their numbers
+_MOST_PAIRS: Final = 2_000_000
 
 
 class LookAlikes(NamedTuple):
@@ -91,16 +99,11 @@ def _meetings(surnames: Mapping[str, _Initials]) -> Iterator[tuple[int, list[int
         if len(alone) > 1:
             yield len(alone) * (len(alone) - 1) // 2, alone, alone
     words = [surname for surname in surnames if len(surname) >= LONG and not _NUMBERED.search(surname)]
-    for one, other in _slips(words):
+    slips = ((words[i], words[j]) for i, j in neighbour_words(words))
+    for one, other in (pair for pair in slips if slipped(*pair)):
         for initial in surnames[one].keys() & surnames[other].keys() - {""}:
             ours, theirs = surnames[one][initial], surnames[other][initial]
             yield len(ours) * len(theirs), ours, theirs
-
-
-def _slips(surnames: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for i, j in neighbour_words(surnames):
-        if slipped(surnames[i], surnames[j]):
-            yield surnames[i], surnames[j]
 
 
 def _compatible(parts: Mapping[int, Parts], ours: list[int], theirs: list[int]) -> Iterable[tuple[int, int]]:
@@ -116,3 +119,51 @@ def _compatible(parts: Mapping[int, Parts], ours: list[int], theirs: list[int]) 
         if one.startswith(other) or other.startswith(one) or one_apart(one, other)
         for pair in (combinations(by_name[one], 2) if one == other else product(by_name[one], by_name[other]))
     )
+
+
+def neighbour_words(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Pairs of numbers of distinct words, none of them empty, each pair once, in order.
+
+    All that are `one_apart` are among them: they have the word itself, or what is left without one letter, in common.
+    """
+    rests, owners = _rests(words)
+    order = np.lexsort((owners, rests))
+    rests, owners = rests[order], owners[order]
+    new = np.ones(len(rests), np.bool_)
+    new[1:] = (rests[1:] != rests[:-1]) | (owners[1:] != owners[:-1])
+    rests, owners = rests[new], owners[new]
+    found = [np.zeros((0, 2), np.int32)]
+    for apart in range(1, min(_MOST_ALIKE, len(rests))):
+        same = np.flatnonzero(rests[apart:] == rests[:-apart])
+        if not len(same) or sum(map(len, found)) > _MOST_PAIRS:
+            break
+        found.append(np.stack([owners[same], owners[same + apart]], axis=1))
+    yield from map(tuple, np.unique(np.concatenate(found), axis=0).tolist())
+
+
+def _rests(words: Sequence[str]) -> tuple[Hashes, Ids]:
+    """Hashes of the rests of all words, and the number of the word that each is of."""
+    length = np.fromiter(map(len, words), np.int32, len(words))
+    hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
+    for letters in np.unique(length[length > 0]).tolist():
+        numbers = np.flatnonzero(length == letters).astype(np.int32)
+        text = "".join([words[number] for number in numbers.tolist()])
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).reshape(-1, letters)
+        for rest in _without_one(codes.astype(np.uint64) + np.uint64(1)):
+            hashes.append(rest)
+            owners.append(numbers)
+    return np.concatenate(hashes), np.concatenate(owners)
+
+
+def _without_one(codes: Hashes) -> Iterator[Hashes]:
+    """Hashes of words, shape (words, letters), and of them without each of their letters.
+
+    A hash is the sum of the letters times powers of a base, so that what stands behind a letter moves up by a factor.
+    """
+    powers = [pow(_BASE, place, 1 << 64) for place in range(codes.shape[1])]
+    upto = np.zeros((len(codes), codes.shape[1] + 1), np.uint64)
+    np.cumsum(codes * np.array(powers, np.uint64), axis=1, out=upto[:, 1:])
+    whole = upto[:, -1]
+    yield whole
+    for place in range(codes.shape[1]):
+        yield upto[:, place] + (whole - upto[:, place + 1]) * np.uint64(_INVERSE)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ttt_cli.folding import fold
-from ttt_cli.games.players.neighbours import Neighbours
+from ttt_cli.games.players.names import Neighbours
 
 _LINKS: Final = ("and", "with", "und", "mit", "et", "avec", "och")
 _SEVERAL: Final = (

@@ -8,12 +8,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ttt_cli.arrays import Places
-from ttt_cli.games.players.careers import Careers, careers_of, lifetime
+from ttt_cli.games.players.careers import Careers, careers_of, have_met, lifetime, shared_opponents
 from ttt_cli.games.players.look_alikes import LookAlikes, look_alikes
-from ttt_cli.games.players.opponents import have_met, shared_opponents
-from ttt_cli.games.players.similar import INITIALS, SPELLING, SURNAME_ONLY
-from ttt_cli.games.players.suspect import (
+from ttt_cli.games.players.similar import (
     ABBREVIATION,
+    INITIALS,
+    SPELLING,
+    SURNAME_ONLY,
     Suspect,
     crowd,
     enough,
@@ -153,8 +154,9 @@ def _likeliest(
     main, synonym = claims.main[best], claims.synonym[best]
     root = roots.get(main, main)
     slips = SPELLING if claims.kind[best] != SPELLING else None
-    forms = {claims.main[row] for row in rows if roots.get(claims.main[row], claims.main[row]) == root} | {
-        root
+    forms = {
+        root,
+        *(claims.main[row] for row in rows if roots.get(claims.main[row], claims.main[row]) == root),
     }
     others = [
         row
@@ -163,7 +165,11 @@ def _likeliest(
     ]
     mains = {main, *(claims.main[row] for row in others)}
     perhaps = len(others)
-    others = [row for row in others if not _one_person(claims.main[row], mains, initials)]
+    others = [
+        row
+        for row in others
+        if any(one != claims.main[row] and (one, claims.main[row]) not in initials for one in mains)
+    ]
     perhaps -= len(others)
     rivals = [row for row in others if gap[row] <= _LONG_GAP or gap[best] > 1]
     most = max((shared[row] for row in rivals), default=-1)
@@ -189,10 +195,6 @@ def _roots(careers: Careers, pairs: Mapping[int, Suspect]) -> dict[int, int]:
             root = mains[root]
         roots[synonym] = root
     return roots
-
-
-def _one_person(name: int, names: Set[int], initials: Set[tuple[int, int]]) -> bool:
-    return all(one == name or (one, name) in initials for one in names)
 
 
 def _doubt(suspect: Suspect) -> tuple[bool, bool, int, bool, int, str]:

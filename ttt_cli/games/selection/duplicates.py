@@ -22,8 +22,7 @@ from ttt_cli.arrays import Ids, Mask, Places
 from ttt_cli.folding import fold
 from ttt_cli.games.records import Records
 from ttt_cli.games.table import PRECISION_DAY, PRECISION_MONTH, PRECISION_YEAR
-from ttt_cli.reading.column import Column, Dictionary
-from ttt_cli.reading.growable import spread, spread_some
+from ttt_cli.reading.column import Column, Dictionary, spread, spread_some
 
 Rows = Places
 _AT_ONCE: Final = 1 << 20  # rows looked up at a time, for the sake of memory

@@ -15,14 +15,13 @@ from ttt_cli.config.schema import DataConfig
 from ttt_cli.config.selection import pattern_of, year_range
 from ttt_cli.errors import ConfigError, suggested
 from ttt_cli.folding import fold, fold_surname
-from ttt_cli.games.handicaps import is_even
-from ttt_cli.games.players.keys import comma_keys, name_key
-from ttt_cli.games.players.names import clean_name
+from ttt_cli.games.players.names import clean_name, comma_keys, name_key
 from ttt_cli.games.players.not_one_person import teams_and_engines
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection.duplicates import find_duplicates
 from ttt_cli.games.selection.event_sets import control_is, names_set, variant_is
 from ttt_cli.games.selection.groups import label_groups
+from ttt_cli.games.weights import is_even
 from ttt_cli.reading import reasons
 from ttt_cli.reading.column import Column
 
@@ -64,40 +63,38 @@ def select(records: Records, data: DataConfig, people: People | None = None) -> 
 class _Selection:
     def __init__(self, records: Records, data: DataConfig, people: People) -> None:
         self._records, self._data, self._people = records, data, people
-        self._fault = records.reject_code.copy()
+        self._reject_code = records.reject_code.copy()
 
     def selected(self) -> Selected:
         teams, engines, _ = self._people
-        self._drop_people(teams, engines)
+        for what, reason, players in (("teams", reasons.TEAM, teams), ("engines", reasons.ENGINE, engines)):
+            if what in self._data.drop:
+                self._drop(reason, self._either(players))
         self._drop_by_filter(teams)
-        duplicate = np.zeros(len(self._fault), np.bool_)
-        duplicate[find_duplicates(self._records, self._fault == 0).row] = True
+        duplicate = np.zeros(len(self._reject_code), np.bool_)
+        duplicate[find_duplicates(self._records, self._reject_code == 0).row] = True
         if self._data.filter.dedupe:
             self._drop(reasons.DUPLICATE, duplicate)
         self._drop_until_stable(self._data.filter.min_games)
         if self._data.filter.largest_group:
             self._drop_other_groups()
-        used = self._fault == 0
+        used = self._reject_code == 0
         noticed = {reasons.DUPLICATE: duplicate}
         if self._records.report.chess:
             noticed |= {reasons.TEAM: self._either(teams), reasons.ENGINE: self._either(engines)}
-        return Selected(self._fault, {what: rows & used for what, rows in noticed.items() if rows.any()})
+        return Selected(
+            self._reject_code, {what: rows & used for what, rows in noticed.items() if rows.any()}
+        )
 
     def _drop(self, reason: str, rows: Mask) -> None:
-        self._fault[(self._fault == 0) & rows] = reasons.REJECT_CODE[reason]
+        self._reject_code[(self._reject_code == 0) & rows] = reasons.REJECT_CODE[reason]
 
     def _either(self, players: Mask) -> Mask:
         """Records of one of the players; those without players do not matter."""
         if not players.any():
-            return np.zeros(len(self._fault), np.bool_)
+            return np.zeros(len(self._reject_code), np.bool_)
         either: Mask = players[self._records.white] | players[self._records.black]
         return either
-
-    def _drop_people(self, teams: Mask, engines: Mask) -> None:
-        if "teams" in self._data.drop:
-            self._drop(reasons.TEAM, self._either(teams))
-        if "engines" in self._data.drop:
-            self._drop(reasons.ENGINE, self._either(engines))
 
     def _drop_by_filter(self, teams: Mask) -> None:
         records, wanted = self._records, self._data.filter
@@ -121,21 +118,21 @@ class _Selection:
         records = self._records
         count = records.tally.sum(axis=1)[records.result.codes] if least > 1 else np.zeros(0)
         while least > 1:
-            rows = np.flatnonzero(self._fault == 0)
+            rows = np.flatnonzero(self._reject_code == 0)
             ends = np.concatenate([records.white[rows], records.black[rows]])
             played = np.bincount(ends, np.tile(count[rows], 2), minlength=len(records.players))
             few = played < least
             dropped = rows[few[records.white[rows]] | few[records.black[rows]]]
             if not len(dropped):
                 return
-            self._fault[dropped] = reasons.REJECT_CODE[reasons.FEW_GAMES]
+            self._reject_code[dropped] = reasons.REJECT_CODE[reasons.FEW_GAMES]
 
     def _drop_other_groups(self) -> None:
         records = self._records
-        rows = np.flatnonzero(self._fault == 0)
+        rows = np.flatnonzero(self._reject_code == 0)
         white, black = (side[rows].astype(np.int32) for side in (records.white, records.black))
         label = label_groups(white, black, len(records.players))
-        self._fault[rows[label[white] > 0]] = reasons.REJECT_CODE[reasons.OTHER_GROUP]
+        self._reject_code[rows[label[white] > 0]] = reasons.REJECT_CODE[reasons.OTHER_GROUP]
 
 
 def of_events(records: Records, texts: Sequence[str]) -> Mask:

@@ -6,8 +6,7 @@ from typing import Final
 import numpy as np
 
 from ttt_cli.arrays import Array, Mask
-from ttt_cli.games.selection.groups import find_groups
-from ttt_cli.games.selection.ties import hanging_parts
+from ttt_cli.games.selection.groups import find_groups, hanging_parts
 from ttt_cli.games.table import Games
 from ttt_cli.timeline import Timeline
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from calendar import isleap, monthrange
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -11,7 +12,7 @@ from ttt_cli.folding import fold
 from ttt_cli.reading.reasons import BAD_DATE, NO_DATE
 
 if TYPE_CHECKING:
-    from ttt_cli.config.schema import Period
+    from ttt_cli.config.schema import DataConfig, Period
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _YEAR, _MONTH, _DAY = range(3)  # precisions, as in `table`
@@ -41,13 +42,19 @@ NUMBERED_FROM: Final = 2000  # the year in which periods that are told by number
 _MONTHS_OF: Final = {"year": 12, "quarter": 3, "month": 1}
 _DAYS_OF: Final = {"week": 7, "day": 1}
 _FIRST_MONDAY: Final = date(NUMBERED_FROM, 1, 3).toordinal() - _EPOCH
+_DAY_AND_MONTH: Final = {
+    sign: re.compile(
+        rf"(?<![\d{sign}])(\d{{1,2}})\s*[{sign}]\s*(\d{{1,2}})\s*[{sign}]\s*\d{{4}}(?!\d)", re.ASCII
+    )
+    for sign in "/-."
+}
+_YEAR_FIRST: Final = re.compile(r"\s*\d{4}(?!\d)", re.ASCII)
 
 
 class DateForm(NamedTuple):
     """How dates are written whose year does not come first: the order of their parts, None where nobody knows.
 
-    `century` is the first of the hundred years that years of two digits mean, None: such years are none. With `unit`
-    dates are numbers of such periods.
+    `century` is the first year that two digits mean, if any; with `unit` dates are numbers of such periods.
     """
 
     order: DateOrder | None = None
@@ -77,11 +84,10 @@ class GameDate(NamedTuple):
 def parse_date(text: str, form: DateForm = PLAIN) -> GameDate:
     """Read `1858`, `1858.??.??`, `1858-06`, `1858.06.??`, `1858-06-15`, `1858/6/15`, `15 June 1858` and their like.
 
-    Months and days may be unpadded; `?`, `0` and nothing mean unknown; a time of day is ignored.
-    `15.06.1858` is read with the day first unless the form says otherwise; with slashes and hyphens a number above 12
-    tells day from month, else the form.
-    Of a range, `1850.06.15-1850.07.01`, the end is read: when the event was over.
-    Impossible parts are left out (`repaired`); without a year of four digits, from 1000 to 2999, there is no date.
+    Months and days may be unpadded; `?`, `0` and nothing mean unknown; a time of day is ignored. `15.06.1858` is read
+    with the day first unless the form says otherwise; with slashes and hyphens a number above 12 tells day from month,
+    else the form. Of a range, `1850.06.15-1850.07.01`, the end is read: when the event was over. Impossible parts are
+    left out (`repaired`); without a year of four digits, from 1000 to 2999, there is no date.
     """
     text = _TIME.sub("", text.strip())
     found = _read(text, form) if form.unit is None else _numbered(text, form.unit)
@@ -147,7 +153,8 @@ def _read(text: str, form: DateForm) -> GameDate:
     if _WORD.search(text) and (named := _with_numbers(text)) != text:
         text, form = named, form._replace(order="ymd" if form.order == "ymd" else form.order and "dmy")
     if (short := _TWO_DIGITS.fullmatch(text)) and form.order and form.century is not None:
-        return _of_two_digits(short, form.order, form.century)
+        parts = dict(zip(form.order, (short[1], short[3], short[4]), strict=True))
+        return _build(form.century + (int(parts["y"]) - form.century) % 100, parts["m"], parts["d"])
     if len(_FOUR_DIGITS.findall(text)) > 1:
         return next(_ends(text, form), None) or _only_year(text)
     return _one_date(text, form)
@@ -184,11 +191,6 @@ def _one_date(text: str, form: DateForm) -> GameDate:
     return _only_year(text)
 
 
-def _of_two_digits(match: re.Match[str], order: DateOrder, century: int) -> GameDate:
-    parts = dict(zip(order, (match[1], match[3], match[4]), strict=True))
-    return _build(century + (int(parts["y"]) - century) % 100, parts["m"], parts["d"])
-
-
 def _is_year(part: str) -> bool:
     return len(part) == 4 and part.isascii() and part.isdigit() and part != "0000"
 
@@ -212,9 +214,7 @@ def _year_last(year: int, first: str, second: str, order: DateOrder | None, *, d
 
 def _build(year: int, month_text: str, day_text: str) -> GameDate:
     """The date of the parts that are known and possible."""
-    start = date(year, 1, 1).toordinal() - _EPOCH
-    days_in_year = date(year, 12, 31).toordinal() - _EPOCH - start + 1
-    whole_year = GameDate(start + (days_in_year - 1) // 2, _YEAR)
+    whole_year = GameDate(date(year, 1, 1).toordinal() - _EPOCH + (364 + isleap(year)) // 2, _YEAR)
     month = _number(month_text)
     if month == 0:
         odd = _number(day_text) != 0  # a day without its month tells nothing
@@ -222,17 +222,12 @@ def _build(year: int, month_text: str, day_text: str) -> GameDate:
     if not 1 <= month <= 12:
         unread = _NUMBER.fullmatch(month_text) is not None
         return whole_year._replace(reason=BAD_DATE, repaired=True, unread=unread)
-    start = date(year, month, 1).toordinal() - _EPOCH
-    last = (
-        date(year + month // 12, month % 12 + 1, 1).toordinal() - _EPOCH
-        if (year, month) < (9999, 12)
-        else start + 31
-    )
-    whole_month = GameDate(start + (last - start - 1) // 2, _MONTH)
+    start, days = date(year, month, 1).toordinal() - _EPOCH, monthrange(year, month)[1]
+    whole_month = GameDate(start + (days - 1) // 2, _MONTH)
     day = _number(day_text)
     if day == 0:
         return whole_month
-    if not 1 <= day <= last - start:
+    if not 1 <= day <= days:
         return whole_month._replace(reason=BAD_DATE, repaired=True)
     return GameDate(start + day - 1, _DAY)
 
@@ -242,3 +237,63 @@ def _number(text: str) -> int:
     if text in _UNKNOWN or not text.strip("?"):
         return 0
     return int(text) if _NUMBER.fullmatch(text) else -1
+
+
+class DateForms:
+    """The forms of the dates of a file, by what was asked for (`data.dates`, `data.century`) and what stands there.
+
+    `unit` is what a header calls the periods whose numbers the dates may be, None where it calls them dates.
+    """
+
+    def __init__(self, texts: Sequence[str], data: DataConfig, unit: Period | None) -> None:
+        numbers = data.dates == "number" or (
+            data.dates == "auto" and unit is not None and _are_numbers(texts)
+        )
+        self.unit = (unit or data.period) if numbers else None
+        dates = data.dates
+        asked: DateOrder | None = None if dates == "auto" or dates == "number" else dates  # noqa: PLR1714
+        further = [text for text in texts if not _YEAR_FIRST.match(text)]
+        told = _century(texts, asked, data.century) if further else None
+        self._forms = {
+            separator: DateForm(asked or settled_order(further, separator), told)
+            for separator in _DAY_AND_MONTH
+        }
+        self._other = DateForm(asked, told)
+        self._numbered = DateForm(unit=self.unit)
+
+    def of(self, text: str) -> DateForm | None:
+        """The form of a date, None where it makes no difference."""
+        if self.unit:
+            return self._numbered
+        if _YEAR_FIRST.match(text):
+            return None
+        return next((form for separator, form in self._forms.items() if separator in text), self._other)
+
+
+def settled_order(texts: Sequence[str], separator: str) -> DateOrder | None:
+    """Whether days or months come first in dates like `03/02/1921`, by those of the texts whose day is above 12.
+
+    None when there are no such dates, or they contradict each other.
+    """
+    found: set[DateOrder] = set()
+    for match in (match for text in texts for match in _DAY_AND_MONTH[separator].finditer(text)):
+        first, second = int(match[1]), int(match[2])
+        if min(first, second) in range(1, 13) and max(first, second) in range(13, 32):
+            found.add("dmy" if first > second else "mdy")
+    return found.pop() if len(found) == 1 else None
+
+
+def _century(texts: Sequence[str], asked: DateOrder | None, century: int | None) -> int | None:
+    """The first of the hundred years of two-digit ones, where their order was asked for and it can be told."""
+    if asked is None or century is not None:
+        return century if asked else None
+    years = [int(year) for text in texts for year in _FOUR_DIGITS.findall(text)]
+    if not years or max(years) - min(years) > 99:
+        return None
+    return (min(years) + max(years) - 99) // 2
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    """Whether dates are whole numbers, and not all of them years."""
+    known = [text for text in texts if text.strip(" ?-")]
+    return all(map(is_number, known)) and not all(map(_FOUR_DIGITS.fullmatch, known))

@@ -4,13 +4,14 @@ A column is decided as a whole: `1` is a win where wins, draws and losses are 1,
 they are 2, 1 and 0. So results are read from counts of distinct values, once per file.
 """
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from ttt_cli.reading.batches import ResultKind
-from ttt_cli.reading.decode import text_of
-from ttt_cli.reading.reasons import FORFEIT, NO_RESULT, UNKNOWN_RESULT
+from ttt_cli.reading.reasons import BAD_SCORE, FORFEIT, NO_RESULT, UNKNOWN_RESULT
+from ttt_cli.reading.text import text_of
 
 Raw = TypeVar("Raw", bound=Hashable)
 Outcome = int | str  # 0 loss, 1 draw, 2 win for White; or why there is none
@@ -44,6 +45,11 @@ _FORFEIT: Final = re.compile(
 _ON_TIME: Final = re.compile(r"\(?\btime forfeit\b\)?", re.IGNORECASE)  # played, and lost by the clock
 _SCORES: Final = re.compile(r"([\d./]+)-([\d./]+)", re.ASCII)
 _SPELLING: Final = str.maketrans({"½": "1/2", ":": "-", ",": ".", **dict.fromkeys("‐‑‒–—―−", "-")})
+Tally = tuple[float, float, float]  # games lost, drawn and won by White
+
+_ONE: Final[tuple[Tally, ...]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_HALF: Final = re.compile(r"(\d)\s?½")
+NO_TALLY: Final[Tally] = (0.0, 0.0, 0.0)
 
 
 def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[Raw, Outcome]:
@@ -57,7 +63,7 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
     if kind in ("text", "sport"):
         return _texts(counts, goals=kind == "sport")
     if kind == "winners":
-        return {value: _won(text_of(value).casefold()) for value in counts}
+        return {value: FORFEIT if _FORFEIT.search(text_of(value).casefold()) else _WIN for value in counts}
     outcomes: dict[Raw, Outcome] = {}
     pairs: dict[Raw, _Pair] = {}
     for value in counts:
@@ -69,11 +75,6 @@ def parse_results(counts: Mapping[Raw, int], kind: ResultKind = "text") -> dict[
             outcomes[value] = _no_pair([_spelled(text_of(part)) for part in parts])
     chosen = _compare if kind == "goals" else _convention(pairs, counts)
     return outcomes | {value: chosen(pair) for value, pair in pairs.items()}
-
-
-def _won(text: str) -> Outcome:
-    """What a text says beside a winner: a score in any words, or that it was won without play."""
-    return FORFEIT if _FORFEIT.search(text) else _WIN
 
 
 def parse_result(text: str) -> Outcome:
@@ -189,11 +190,10 @@ def _compare(pair: _Pair) -> Outcome:
 
 def _single(numbers: Mapping[Raw, float], counts: Mapping[Raw, int]) -> dict[Raw, Outcome]:
     """White's score alone: 1/0.5/0, 2/1/0 or 1/0/-1, whichever explains more of the column."""
-
-    def explained(table: Mapping[float, Outcome]) -> int:
-        return sum(counts[value] for value, number in numbers.items() if number in table)
-
-    table = max(_CONVENTIONS, key=explained)
+    table = max(
+        _CONVENTIONS,
+        key=lambda table: sum(counts[value] for value, number in numbers.items() if number in table),
+    )
     return {value: table.get(number, UNKNOWN_RESULT) for value, number in numbers.items()}
 
 
@@ -203,3 +203,59 @@ def _signed(signs: Mapping[Raw, str], *, alone: bool) -> dict[Raw, Outcome]:
     if alone and paired:
         return {value: _SIGNS[sign] for value, sign in signs.items()}
     return dict.fromkeys(signs, FORFEIT if paired else NO_RESULT)
+
+
+def tally_of(raw: Hashable, games: str, outcome: Outcome) -> Tally | str:
+    """The games behind a result as written, or why it cannot be used.
+
+    `games` is the number of games as written, empty for a single one, and `outcome` what `parse_results` makes of the
+    result alone. A score s of n games becomes floor(s) wins, a draw for a half, and losses; scores may also be doubled,
+    adding up to 2 n. A plain text such as `1-0` counts n times.
+    """
+    if not games:
+        return outcome if isinstance(outcome, str) else _ONE[outcome]
+    count = _whole(games)
+    if count is None:
+        return BAD_SCORE
+    pair = score_pair(tuple(map(_plain, raw)) if isinstance(raw, tuple) else _plain(raw))
+    if pair is not None and sum(pair) in (count, 2 * count):
+        return _split(pair[0] * count / sum(pair), count)
+    if isinstance(outcome, int) and not isinstance(raw, tuple):
+        lost, drawn, won = _ONE[outcome]
+        return lost * count, drawn * count, won * count
+    return outcome if outcome in (NO_RESULT, FORFEIT) and pair is None else BAD_SCORE
+
+
+def cap_factor(tally: Tally, most: float | None) -> float:
+    """By what the weight of a match is multiplied so that it counts no more than `most` games."""
+    count = sum(tally)
+    return most / count if most is not None and count > most else 1.0
+
+
+def games_text(raw: object) -> str:
+    """The number of games as written, empty where nothing is said."""
+    text = text_of(raw).strip()
+    return "" if text in ("?", "-") else text
+
+
+def _plain(raw: object) -> str:
+    """A score with `6½` as 6.5."""
+    return _HALF.sub(r"\1.5", text_of(raw))
+
+
+def _split(white: float, count: float) -> Tally | str:
+    won = math.floor(white)
+    drawn = white - won
+    if drawn not in (0.0, 0.5):
+        return BAD_SCORE
+    drawn = math.ceil(drawn)
+    return count - won - drawn, float(drawn), float(won)
+
+
+def _whole(text: str) -> float | None:
+    """A number of games, a whole one above 0."""
+    try:
+        count = float(text)
+    except ValueError:
+        return None
+    return count if count > 0 and count.is_integer() and count < 1e9 else None

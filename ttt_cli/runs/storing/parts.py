@@ -20,8 +20,7 @@ from ttt_cli.fitted import Fit, by_player, parts_by_player, spans
 from ttt_cli.games.table import Games
 from ttt_cli.periods import period_of
 from ttt_cli.processes import Engine, run_chains
-from ttt_cli.reading.column import Codes
-from ttt_cli.reading.growable import spread
+from ttt_cli.reading.column import Codes, spread
 from ttt_cli.room import FileRoom, Shared
 from ttt_cli.runs.storing.columns import Marks, game_columns, span_columns
 from ttt_cli.runs.storing.large import LIMITS, StoredRows, Tables

@@ -13,8 +13,16 @@ from ttt_cli.games.players.careers import Career, long_careers
 from ttt_cli.games.players.suspects import Suspects, find_suspects
 from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.duplicates import Duplicates, find_duplicates
-from ttt_cli.games.selection.groups import Groups, find_groups
-from ttt_cli.games.selection.ties import Growth, Join, Tie, find_joins, find_ties, groups_over_time
+from ttt_cli.games.selection.groups import (
+    Groups,
+    Growth,
+    Join,
+    Tie,
+    find_groups,
+    find_joins,
+    find_ties,
+    groups_over_time,
+)
 from ttt_cli.games.table import Games
 from ttt_cli.reading.reasons import DUPLICATE, FEW_GAMES, OTHER_GROUP, REJECT_CODE
 

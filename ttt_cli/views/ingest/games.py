@@ -80,7 +80,7 @@ class Report:
 
     def suggestions(self) -> tuple[str, str]:
         """The names that may be one person's as an alias file, and words on it with a place for its name."""
-        from ttt_cli.games.players.suggest import alias_lines
+        from ttt_cli.games.players.decisions import alias_lines
 
         lines = list(alias_lines(self.findings.games, self.findings.suspects.pairs))
         count, doubtful = len(lines) // 2, sum(line.startswith("#") for line in lines[1::2])

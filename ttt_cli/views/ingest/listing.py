@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ttt_cli.games.records import Records
 from ttt_cli.games.selection.duplicates import find_duplicates
-from ttt_cli.reading.places import LINES
 from ttt_cli.reading.reasons import DROP_REASONS, DROPPED
+from ttt_cli.reading.reports import LINES
 from ttt_cli.views.rows import Rows
 
 COLUMNS: Final = (

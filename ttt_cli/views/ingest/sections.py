@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.folding import fold
-from ttt_cli.games.handicaps import is_even
 from ttt_cli.games.players.not_one_person import teams_and_engines
-from ttt_cli.games.selection.ties import Growth, Join, Tie
+from ttt_cli.games.selection.groups import Growth, Join, Tie
+from ttt_cli.games.weights import is_even
 from ttt_cli.reading.column import Column
 from ttt_cli.reading.reasons import DROPPED, DUPLICATE, ENGINE, REJECT_CODE, TEAM
 from ttt_cli.reading.reports import FileReport, Problem

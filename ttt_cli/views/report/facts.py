@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.inference.switches import in_use
-from ttt_cli.reading.places import place_text
+from ttt_cli.reading.reports import place_text
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
 from ttt_cli.views.moving import pictures
 from ttt_cli.views.report.words import say

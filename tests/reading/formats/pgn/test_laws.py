@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn import scanner as pgn
 from ttt_cli.reading.formats.pgn.scanner import Scanner
-from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.text import plain_blocks, text_of
 
 pytestmark = pytest.mark.slow
 

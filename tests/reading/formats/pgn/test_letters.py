@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ttt_cli.kernels.scanning.pgn_letters import MIX, MOVES_LIMIT, WEIGHTS, WEIGHTS_MASK
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.formats.pgn.compiled import CompiledScanner
-from ttt_cli.reading.formats.pgn.letters import hash_moves, main_line
+from ttt_cli.reading.formats.pgn.moves import hash_moves, main_line
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 
 TAGS = '[Event "x"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.reading.batches import Batch
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn.python_chess import read_pgn_chess
 from ttt_cli.reading.formats.pgn.scanner import Scanner
+from ttt_cli.reading.text import text_of
 
 NAMES = st.text(alphabet="abcÄß ,.[{;%", min_size=1, max_size=10)
 ROUNDS = st.sampled_from(["?", "1", "2.3", "-"])

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.pgn import moves as pgn_moves
 from ttt_cli.reading.formats.pgn.scanner import Scanner
-from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.text import plain_blocks, text_of
 from ttt_cli.reading.values.results import parse_result
 
 

@@ -9,11 +9,10 @@ import pytest
 from pyarrow import csv
 
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow
 from ttt_cli.reading.formats.tabular.arrow import lines_in
 from ttt_cli.reading.formats.tabular.delimited import read_delimited
-from ttt_cli.reading.text import BLOCK
+from ttt_cli.reading.text import BLOCK, text_of
 
 
 def test_blocks_are_bounded_however_short_lines_are() -> None:

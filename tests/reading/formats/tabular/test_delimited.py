@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import delimited, lines
-from ttt_cli.reading.formats.tabular.delimited import find_delimiter, read_delimited
-from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES
-from ttt_cli.reading.text import HEAD
+from ttt_cli.reading.formats.tabular.delimited import ROW_LINES, find_delimiter, read_delimited
+from ttt_cli.reading.text import HEAD, text_of
 
 HEADER = "date,white,black,result\n"
 Rows = list[tuple[object, ...]]

@@ -13,7 +13,7 @@ from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Note
 from ttt_cli.reading.formats.tabular import json_objects
 from ttt_cli.reading.formats.tabular.json_objects import Object, as_text, one_after_the_other, one_per_line
-from ttt_cli.reading.places import place_text
+from ttt_cli.reading.reports import place_text
 
 
 def lined(content: str) -> tuple[list[tuple[int, Object]], list[Note]]:

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
-from ttt_cli.reading import places
+from ttt_cli.reading import reports
 from ttt_cli.reading.batches import Batch, Note, Table
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow, json_objects, object_lines
 from ttt_cli.reading.formats.tabular import lines as table_lines
 from ttt_cli.reading.formats.tabular.json_objects import one_per_line
@@ -24,6 +23,7 @@ from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import Lines
 from ttt_cli.reading.formats.tabular.object_lines import ObjectReader, read_object_lines
 from ttt_cli.reading.streams import DamagedInputError
+from ttt_cli.reading.text import text_of
 
 GAME = '{"date": "1858.06.??", "white": "Morphy", "black": "Löwenthal", "result": "1-0", "round": 3}\n'
 OTHER = '{"black": "A, B", "white": "C\\"D\\"", "date": 1859, "result": 0.5, "weight": 2.5}\n'
@@ -107,7 +107,7 @@ def test_lines(large: int) -> None:
 def test_an_array_is_read_like_lines() -> None:
     games = [json.loads(line) for line in (GAME, OTHER, GAME)]
     expected = [row[1:] for row in rows_of(*opened(GAME + OTHER + GAME).batches)[0]]
-    for indent, lines in ((None, [1, 1 + 2 * places.LINES, 1 + 3 * places.LINES]), (1, [2, 9, 16])):
+    for indent, lines in ((None, [1, 1 + 2 * reports.LINES, 1 + 3 * reports.LINES]), (1, [2, 9, 16])):
         content = json.dumps(games, indent=indent)
         for large in (1, 1 << 20):
             rows, _ = rows_of(*opened(content, large, (40, 90)).batches)

@@ -28,7 +28,7 @@ from ttt_cli.kernels.scanning.pgn_tags import SLOW_PATH
 from ttt_cli.reading.batches import Batch
 from ttt_cli.reading.column import ByteStrings, Column
 from ttt_cli.reading.file_records import Ids
-from ttt_cli.reading.formats.pgn.letters import hash_moves
+from ttt_cli.reading.formats.pgn.moves import hash_moves
 from ttt_cli.reading.formats.pgn.scanner import Scanner
 from ttt_cli.reading.formats.pgn.tags import tag_batch
 from ttt_cli.reading.interned import InternedStrings
@@ -53,19 +53,15 @@ class _Rows(NamedTuple):
         return _Rows(self.lines[:rows].copy(), self.moves[:rows].copy(), self.codes[:rows].copy())
 
 
-class _Marked(NamedTuple):
-    """Data with what the kernel knows about each byte, and room for their letters."""
+_Marked = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 
-    data: NDArray[np.uint8]
-    marks: NDArray[np.uint8]
-    room: NDArray[np.uint8]
 
-    @classmethod
-    def of(cls, data: bytes) -> "_Marked":
-        view, marks = np.frombuffer(data, np.uint8), np.empty(len(data), np.uint8)
-        if len(data):
-            mark_bytes(view, marks)
-        return cls(view, marks, np.empty(len(data) + GROUP, np.uint8))
+def _marked(data: bytes) -> _Marked:
+    """Data, what the kernel knows about each byte, and room for their letters."""
+    view, marks = np.frombuffer(data, np.uint8), np.empty(len(data), np.uint8)
+    if len(data):
+        mark_bytes(view, marks)
+    return view, marks, np.empty(len(data) + GROUP, np.uint8)
 
 
 class CompiledScanner(Scanner):
@@ -83,7 +79,7 @@ class CompiledScanner(Scanner):
 
     def _read_games(self, data: bytes, position: int, *, final: bool) -> int:
         self._take_slow_rows()
-        view = _Marked.of(data)
+        view = _marked(data)
         while position < len(data):
             status, position = (SLOW_PATH, position) if self._doubtful else self._run(view, position)
             if status == STRINGS_FULL:

@@ -1,9 +1,23 @@
-"""The movetext of a PGN game: where it ends and which result it ends with. Moves themselves are not checked."""
+"""The movetext of a PGN game: where it ends, its result, and a hash of its moves, which are not checked."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.arrays import Mask, Places
+from ttt_cli.kernels.scanning.pgn_letters import (
+    KEPT,
+    KIND_BITS,
+    KINDS,
+    MIX,
+    MOVES_LIMIT,
+    WEIGHTS,
+    WEIGHTS_MASK,
+)
 from ttt_cli.reading.formats.pgn.tags import Oddity, opens_tag
 from ttt_cli.reading.reasons import UNCLOSED_COMMENT
 
@@ -15,15 +29,17 @@ _RESULT: Final = rb"(?<!\S)(1-0|0-1|1/2-1/2|1/2|\*)(?!\S)"
 _AFTER_TAGS: Final = re.compile(_RESULT + rb"|(?<=\n)1\.")
 _WITHOUT_TAGS: Final = re.compile(_RESULT + rb"|(?<!\S)1\.")
 _TAG_LINE: Final = re.compile(rb'\n[ \t]*(?:\xef\xbb\xbf)?(\[[ \t]*[A-Za-z]\w*[ \t]*"[^\n]*\])[ \t]*(?=\n)')
+_PARENTHESIS: Final = re.compile(rb"[()]")
+_OPEN: Final = ord("(")
+_WORD: Final = 8  # letters
 
 
 @dataclass(slots=True)
 class Movetext:
     """Movetext up to `end`, where the next tag section begins or the data ends.
 
-    `text` is that of the first game in it without comments, `terminator` the last result in it, empty when it has
-    none. `more` are (offset, terminator, text) of games without tags that follow it. `stray` is whether anything
-    else stands there.
+    `text` is that of the first game without comments, `terminator` the last result in it, if any. `more` are (offset,
+    terminator, text) of games without tags that follow it. `stray` is whether anything else stands there.
     """
 
     end: int
@@ -50,9 +66,8 @@ def read_moves(data: bytes, start: int, *, final: bool, tagged: bool = True) -> 
         if stop == special:
             return _settle(b"".join([*pieces, data[kept:special]]), start, oddities, tagged=tagged)
         position = stop
-        if (
-            data[special] != _BRACE or data[stop - 1] == _CLOSED
-        ):  # else not closed: its text may hold the result
+        # The text of a comment that is not closed may hold the result.
+        if data[special] != _BRACE or data[stop - 1] == _CLOSED:
             pieces += [data[kept:special], b" " * (stop - special)]
             kept = stop
     if not final:
@@ -81,8 +96,7 @@ def _special_end(data: bytes, offset: int, oddities: list[Oddity], *, final: boo
 def _comment_end(data: bytes, brace: int, oddities: list[Oddity], *, final: bool) -> int | None:
     """The end of a comment; where the next tag section begins when the comment is not closed before it.
 
-    A comment may quote tags. It counts as not closed when another one opens between a tag line and the
-    closing brace, or when no brace closes it within COMMENT_LIMIT.
+    It counts as not closed when another one opens between a tag line and the closing brace, or after COMMENT_LIMIT.
     """
     limit = brace + COMMENT_LIMIT
     close = data.find(b"}", brace, limit)
@@ -123,3 +137,70 @@ def _settle(plain: bytes, start: int, oddities: list[Oddity], *, tagged: bool) -
         return Movetext(end, texts[0], games[0][1], found[1:], oddities)
     stray = not games and bool(plain.strip(b"\xef\xbb\xbf \t\n\f\v"))
     return Movetext(end, more=found, oddities=oddities, stray=stray)
+
+
+def main_line(text: bytes) -> bytes:
+    """Movetext without comments, as far as it is hashed, without its variations."""
+    text = text[:MOVES_LIMIT]
+    if b"(" not in text:
+        return text
+    pieces: list[bytes] = []
+    depth = kept = 0
+    for found in _PARENTHESIS.finditer(text):
+        place = found.start()
+        if text[place] == _OPEN:
+            if not depth:
+                pieces.append(text[kept:place])
+            depth += 1
+        elif depth:
+            depth -= 1
+            kept = place
+    if not depth:
+        pieces.append(text[kept:])
+    return b"".join(pieces)
+
+
+def hash_moves(lines: Sequence[bytes]) -> Places:
+    """The hashes of main lines without comments, shape (n,), 0 where there is no move (see `kernels.pgn_letters`)."""
+    return np.concatenate([np.zeros(0, np.int64), *map(_hashes, _groups(lines))])
+
+
+def _groups(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """Consecutive lines of about MOVES_LIMIT bytes together."""
+    group: list[bytes] = []
+    size = 0
+    for line in lines:
+        group.append(line)
+        size += len(line)
+        if size >= MOVES_LIMIT:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _hashes(lines: list[bytes]) -> Places:
+    data = np.frombuffer(b"\n".join([b"", *lines, b""]), np.uint8)
+    places = np.flatnonzero(_kept(data))
+    ends = np.cumsum([len(line) + 1 for line in lines])
+    bounds = np.concatenate([[0], np.searchsorted(places, ends)])
+    counts = np.diff(bounds)
+    words = -(-counts // _WORD)  # of each line
+    firsts = np.concatenate([[0], np.cumsum(words)])
+    letters = np.zeros(firsts[-1] * _WORD, np.uint8)
+    letters[np.arange(len(places)) + np.repeat(firsts[:-1] * _WORD - bounds[:-1], counts)] = data[places]
+    mixed = letters.view("<u8") * MIX
+    mixed ^= mixed >> np.uint64(32)
+    order = np.arange(len(mixed)) - np.repeat(firsts[:-1], words)
+    sums = np.cumsum(mixed.view(np.int64) * WEIGHTS[order & WEIGHTS_MASK])
+    until: Places = np.concatenate([np.zeros(1, np.int64), sums])[firsts]
+    return np.diff(until)
+
+
+def _kept(data: NDArray[np.uint8]) -> Mask:
+    """Which bytes are letters of moves; the first and the last byte are blanks."""
+    kinds = KINDS[data].astype(np.uint16)
+    context = (kinds[:-2] << KIND_BITS | kinds[1:-1]) << KIND_BITS | kinds[2:]
+    kept = np.zeros(len(data), np.bool_)
+    kept[1:-1] = KEPT[context]
+    return kept

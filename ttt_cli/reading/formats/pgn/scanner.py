@@ -11,13 +11,18 @@ from typing import Final, NamedTuple
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS
 from ttt_cli.reading import reasons
 from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.decode import decode
-from ttt_cli.reading.formats.pgn.letters import hash_moves, main_line
-from ttt_cli.reading.formats.pgn.moves import Movetext, read_moves
-from ttt_cli.reading.formats.pgn.plain import plain_game
+from ttt_cli.reading.formats.pgn.moves import Movetext, hash_moves, main_line, read_moves
 from ttt_cli.reading.formats.pgn.sections import Part, rejected
-from ttt_cli.reading.formats.pgn.tags import Oddity, TagSection, read_tags, tag_batch, values_of
+from ttt_cli.reading.formats.pgn.tags import (
+    Oddity,
+    first_of_each,
+    plain_game,
+    read_tags,
+    tag_batch,
+    values_of,
+)
 from ttt_cli.reading.streams import DamagedInputError
+from ttt_cli.reading.text import decode
 from ttt_cli.reading.values.results import parse_result
 
 GAME_LIMIT: Final = 1 << 24  # bytes that one game may take
@@ -156,15 +161,14 @@ class Scanner:
             elif moves.end - start > GAME_LIMIT:
                 self._reject_long(line)
             else:
-                section = TagSection.of(part.tags)
-                self._add_oddities(data, section.oddities)
-                result = self._settled(line, section.tags.get(b"Result"), moves.terminator)
-                self._rows.append(Row(line, values_of(section.tags, result), main_line(moves.text)))
+                tags, oddities = first_of_each(part.tags)
+                self._add_oddities(data, oddities)
+                result = self._settled(line, tags.get(b"Result"), moves.terminator)
+                self._rows.append(Row(line, values_of(tags, result), main_line(moves.text)))
         else:
             for tag, why in rejected(part.tags):
-                self._rejects.append(
-                    Note(self._line_at(data, tag.start), reasons.AMBIGUOUS_TAGS, why, reasons.DROPPED)
-                )
+                line = self._line_at(data, tag.start)
+                self._rejects.append(Note(line, reasons.AMBIGUOUS_TAGS, why, reasons.DROPPED))
         self._add_untagged(data, moves)
 
     def _settled(self, line: int, tag: bytes | None, terminator: bytes) -> bytes:
@@ -183,21 +187,14 @@ class Scanner:
         for offset, terminator, text in moves.more:
             self._rows.append(Row(self._line_at(data, offset), values_of({}, terminator), main_line(text)))
         if moves.stray:
-            self._notes.append(
-                Note(self._line, reasons.STRAY_TEXT, decode(data[: moves.end].strip()[:40]), reasons.KEPT)
-            )
+            shown = decode(data[: moves.end].strip()[:40])
+            self._notes.append(Note(self._line, reasons.STRAY_TEXT, shown, reasons.KEPT))
 
     def _add_oddities(self, data: bytes, oddities: list[Oddity]) -> None:
         for offset, reason, detail in oddities:
             line = self._line + data.count(b"\n", self._counted, offset)
-            self._notes.append(
-                Note(
-                    line,
-                    reason,
-                    detail,
-                    reasons.KEPT if reason == reasons.DUPLICATE_TAG else reasons.REPAIRED,
-                )
-            )
+            action = reasons.KEPT if reason == reasons.DUPLICATE_TAG else reasons.REPAIRED
+            self._notes.append(Note(line, reason, detail, action))
 
     def _line_at(self, data: bytes, offset: int) -> int:
         """The line number of an offset that does not lie before the one asked for last."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ttt_cli.kernels.scanning.pgn_fields import NAMES
-from ttt_cli.reading.decode import decode
+from ttt_cli.reading.text import decode
 
 _READ: Final = frozenset(NAMES)
 _PLAYERS: Final = frozenset((b"White", b"Black"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import repeat
 from typing import Final, NamedTuple
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ttt_cli.kernels.scanning.pgn_fields import COLUMNS, NAMES, SET_UP, TAG_LIMIT, USUAL, UTC_DATE
 from ttt_cli.reading.batches import Batch, Note
 from ttt_cli.reading.column import Column
-from ttt_cli.reading.decode import decode
 from ttt_cli.reading.formats.pgn.sections import Part, Sections, Tag
 from ttt_cli.reading.reasons import DUPLICATE_TAG, MALFORMED_TAG
+from ttt_cli.reading.text import decode
 
 _STRING: Final = rb'"((?:[^"\\\n]|\\.)*)"'
 _NEXT: Final = rb'[ \t]*(?=\[[ \t]*[A-Za-z]\w*[ \t]*"|$)'  # another tag, or the end of the line
@@ -40,32 +40,10 @@ _LINE_BEFORE: Final = 1 << 12  # bytes of a line that are looked at before a tag
 _NO_POSITION: Final = (b"", b"?")
 
 Oddity = tuple[int, str, str]  # offset, reason, detail
-
-
-@dataclass(slots=True)
-class TagSection:
-    """Tags of one game (the first of each name), and what was odd about them."""
-
-    tags: dict[bytes, bytes] = field(default_factory=dict)
-    oddities: list[Oddity] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, tags: Sequence[Tag]) -> TagSection:
-        """The tags of a game as they were read."""
-        section = cls()
-        for tag in tags:
-            section.add(tag)
-        return section
-
-    def add(self, tag: Tag) -> None:
-        """Take in the next tag."""
-        written = f'{decode(tag.name)} "{decode(tag.value)}"'
-        if tag.odd:
-            self.oddities.append((tag.start, MALFORMED_TAG, written))
-        if tag.name in self.tags:
-            self.oddities.append((tag.start, DUPLICATE_TAG, written))
-        else:
-            self.tags[tag.name] = tag.value
+_NAME: Final = re.compile(rb"[A-Z]\w*")
+_ENDS: Final = {result: (b" " + result, b"\n" + result) for result in (b"1-0", b"0-1", b"1/2-1/2", b"*")}
+_SECTION_LIMIT: Final = 1 << 12  # bytes; keeps files without blank lines from being searched to their end
+_NEEDS_CARE: Final = frozenset(b"\n[ \t\f\v%;\xef")  # at the start of movetext
 
 
 class Stretch(NamedTuple):
@@ -79,6 +57,20 @@ class Stretch(NamedTuple):
     end: int
     moves: bool = False
     cut: bool = False
+
+
+def first_of_each(tags: Sequence[Tag]) -> tuple[dict[bytes, bytes], list[Oddity]]:
+    """The tags of a game, the first of each name, and what was odd about them."""
+    found: dict[bytes, bytes] = {}
+    oddities: list[Oddity] = []
+    for tag in tags:
+        written = f'{decode(tag.name)} "{decode(tag.value)}"'
+        if tag.odd:
+            oddities.append((tag.start, MALFORMED_TAG, written))
+        if tag.name in found:
+            oddities.append((tag.start, DUPLICATE_TAG, written))
+        found.setdefault(tag.name, tag.value)
+    return found, oddities
 
 
 def values_of(tags: dict[bytes, bytes], result: bytes) -> tuple[bytes, ...]:
@@ -210,3 +202,57 @@ def _end_of_match(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
 def canonical(name: bytes) -> bytes:
     """The usual spelling of the name of a tag that is read."""
     return _CANONICAL.get(name.lower(), name)
+
+
+class PlainGame(NamedTuple):
+    """Tags, the movetext, how many lines it all takes, and where the next game begins."""
+
+    tags: dict[bytes, bytes]
+    moves: bytes
+    lines: int
+    end: int
+
+
+def plain_game(data: bytes, start: int) -> PlainGame | None:
+    """The game whose tags begin at `start`, if all of it is plain; None leaves it to the slow path.
+
+    Plain is: one tag a line, none twice, none with quotes or backslashes in its value; a blank line; movetext
+    without comments or escape lines that ends with the result of the tags; then a line with an Event tag.
+    """
+    stop = data.find(b"\n\n", start, start + _SECTION_LIMIT)
+    bracket = data.find(b"[", stop) if stop >= 0 else -1
+    if bracket < 0 or data[stop + 2] in _NEEDS_CARE or not data.startswith(b'\n[Event "', bracket - 1):
+        return None
+    tags = _plain_tags(data[start:stop])
+    if tags is None:
+        return None
+    if (
+        (ends := _ENDS.get(tags.get(b"Result", b""))) is None
+        or not data[bracket - 16 : bracket].rstrip().endswith(ends)
+        or data.find(b"{", stop, bracket) >= 0
+        or data.find(b";", stop, bracket) >= 0
+        or data.find(b"%", stop, bracket) >= 0
+        or data.find(b"\n1.", stop + 2, bracket) >= 0
+    ):
+        return None
+    lines = len(tags) + data.count(b"\n", stop, bracket) - 1
+    return PlainGame(tags, data[stop + 2 : bracket], lines, bracket)
+
+
+def _plain_tags(section: bytes) -> dict[bytes, bytes] | None:
+    """Names and values of a tag section in which every line is one `[Name "value"]`, all names different."""
+    lines = section.count(b"\n") + 1
+    pairs = section[1:-2].split(b'"]\n[')
+    if len(pairs) != lines or section.count(b'"') != 2 * lines or b"\\" in section or section[-2:] != b'"]':
+        return None
+    try:
+        tags = dict([pair.split(b' "') for pair in pairs])
+    except ValueError:
+        return None
+    return tags if len(tags) == lines and _plain_names(tuple(tags)) else None
+
+
+@lru_cache(maxsize=1024)
+def _plain_names(names: tuple[bytes, ...]) -> bool:
+    """Whether names are spelled as usual; those of one file recur in a few combinations."""
+    return all(_NAME.fullmatch(name) and canonical(name) == name for name in names)

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from ttt_cli.errors import DataError
 from ttt_cli.reading.batches import Note
-from ttt_cli.reading.places import Places, place_text
 from ttt_cli.reading.reasons import BAD_ROW, DROPPED
+from ttt_cli.reading.reports import Places, place_text
 
 VALUE_LIMIT: Final = 1 << 20  # characters that one object may take
 _COMMA_TOO_MANY: Final = re.compile(r",(\s*[}\]])")

@@ -1,5 +1,6 @@
 """Games as JSON objects, one per line or in an array, as records; keys are the names of columns."""
 
+from collections import deque
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
@@ -19,7 +20,7 @@ from ttt_cli.reading.formats.tabular.json_objects import (
 from ttt_cli.reading.formats.tabular.layout import Layout, find_layout
 from ttt_cli.reading.formats.tabular.lines import pieces
 from ttt_cli.reading.streams import DamagedInputError
-from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek
+from ttt_cli.reading.text import BLOCK, HEAD, LARGE, peek, resumed
 
 KEYS_SAMPLE: Final = 1 << 22  # bytes whose keys are the columns
 KEYS_OBJECTS: Final = 50_000  # the same in objects
@@ -74,13 +75,8 @@ def _beginning(pieces: Iterator[Objects]) -> tuple[list[Objects], Iterator[Objec
     except DamagedInputError as error:
         if not any(objects.found for objects in first):
             raise
-        return first, _damaged(error)
+        return first, resumed(deque(), iter(()), error)
     return first, pieces
-
-
-def _damaged(error: DamagedInputError) -> Iterator[Objects]:
-    yield from ()
-    raise error
 
 
 def _layout_of(objects: list[Object], data: DataConfig, name: str) -> tuple[list[str], Layout]:

@@ -45,10 +45,9 @@ class Layout:
 
     `date` is one column, or up to three of year, month and day, and `utc_date` stands for one that is missing; `result`
     is one (`text`) or White's and Black's, or none where all results are scores of matches. `score` is White's score in
-    a match of `further["games"]` games, which counts where `result` is empty. `further` are the other columns by our
-    names (see `headers.FURTHER`). The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit` is
-    what the date counts, `chess` whether no player is called as in another sport, `winners` whether the first is the
-    winner.
+    a match of `further["games"]` games, which counts where `result` is empty. `further` are the columns of
+    `headers.FURTHER`. The column -1 - k stands in no row: it holds `constants[k]` throughout. `unit`, `chess` and
+    `winners` are as in `batches.Table`.
     """
 
     width: int

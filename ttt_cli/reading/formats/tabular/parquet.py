@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -31,8 +30,10 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str, large: in
     """
     import duckdb
 
-    with _workshop() as (connection, folder):
-        place = folder / "games.parquet"
+    with TemporaryDirectory(prefix="ttt-") as folder, duckdb.connect() as connection:
+        connection.execute("SET temp_directory = ?", [folder])
+        connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        place = Path(folder) / "games.parquet"
         _spool(blocks, place, name)
         text = str(place).replace("'", "''")
         try:
@@ -41,17 +42,6 @@ def read_parquet(blocks: Iterator[bytes], data: DataConfig, name: str, large: in
             why = str(error).strip().partition("\n")[0].rstrip(".")
             hint = "write the file again; text in it must be UTF-8"
             raise DataError(f"cannot be read as Parquet: {why}", where=name, hint=hint) from error
-
-
-@contextmanager
-def _workshop() -> Iterator[tuple[DuckDBPyConnection, Path]]:
-    """A database in memory and a folder for what does not fit there; both are gone afterwards, whatever happens."""
-    import duckdb
-
-    with TemporaryDirectory(prefix="ttt-") as folder, duckdb.connect() as connection:
-        connection.execute("SET temp_directory = ?", [folder])
-        connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
-        yield connection, Path(folder)
 
 
 def _spool(blocks: Iterator[bytes], place: Path, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttt_cli.errors import DataError
-from ttt_cli.reading.detect import binary_format, recognise, refuse_foreign
+from ttt_cli.reading.sources import binary_format, recognise, refuse_foreign
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from ttt_cli import processes
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.errors import ConfigError, DataError
 from ttt_cli.games.read import read_games
-from ttt_cli.reading import many as read_many
-from ttt_cli.reading.many import APART, jobs_for, read_sources
-from ttt_cli.reading.source import FileRead
+from ttt_cli.reading import source as read_source
+from ttt_cli.reading.source import APART, FileRead, jobs_for, read_sources
 from ttt_cli.reading.sources import Source
 from ttt_cli.reading.streams import Input
 
@@ -137,7 +136,7 @@ def test_interrupted_without_a_word(files: list[Path], tmp_path: Path) -> None:
     script.write_text(f"""
 import os, signal
 from ttt_cli.config.schema import DataConfig
-from ttt_cli.reading.many import read_sources
+from ttt_cli.reading.source import read_sources
 from ttt_cli.reading.sources import Source
 class Bar:
     def advance(self, amount, note):
@@ -152,7 +151,7 @@ except KeyboardInterrupt:
 
 
 def test_when_processes_are_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_many, "available_cores", lambda: 4)
+    monkeypatch.setattr(read_source, "available_cores", lambda: 4)
 
     def jobs(*sizes: float, suffix: str = "pgn") -> int:
         inputs = []
@@ -167,13 +166,13 @@ def test_when_processes_are_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert jobs(APART, APART) == jobs(10 * APART, APART) == 2
     assert jobs(*[APART] * 9, 0) == 4
     assert jobs(APART / 20, APART / 20 + 1, suffix="pgn.xz") == 2
-    monkeypatch.setattr(read_many, "available_cores", lambda: 1)
+    monkeypatch.setattr(read_source, "available_cores", lambda: 1)
     assert jobs(APART, APART) == 1
 
 
 def test_games_do_not_depend_on_processes(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     here = read_games(files)
-    monkeypatch.setattr(read_many, "jobs_for", lambda inputs: 2)
+    monkeypatch.setattr(read_source, "jobs_for", lambda inputs: 2)
     apart = read_games(files)
     assert apart.report == here.report
     assert apart.players == here.players

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.api import fit, read_games, update
 from ttt_cli.cli import main
-from ttt_cli.reading.places import Places, place_text
+from ttt_cli.reading.reports import Places, place_text
 
 GAMES = [
     {"date": "1900", "white": white, "black": black, "result": result}

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.games.players import slips
-from ttt_cli.games.players.look_alikes import look_alikes
+from ttt_cli.games.players import look_alikes as alike
+from ttt_cli.games.players.look_alikes import look_alikes, neighbour_words
 from ttt_cli.games.players.similar import one_apart
-from ttt_cli.games.players.slips import neighbour_words
 
 WORDS = st.text("abé\udce9", min_size=1, max_size=5)
 
@@ -53,7 +52,7 @@ def test_very_many_like_words_are_looked_at_in_part() -> None:
 def test_pairs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"{number:04d}" for number in range(2000)]
     everything = len(list(neighbour_words(words)))
-    monkeypatch.setattr(slips, "_MOST_PAIRS", 10_000)
+    monkeypatch.setattr(alike, "_MOST_PAIRS", 10_000)
     assert 10_000 < len(list(neighbour_words(words))) < min(everything, 10_000 + 5 * len(words))
 
 

@@ -15,15 +15,12 @@ from hypothesis import strategies as st
 from tests.reference.tables import by_the_standard_library, read_row_by_row
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.reading.batches import Batch, Note
-from ttt_cli.reading.decode import text_of
 from ttt_cli.reading.formats.tabular import arrow
-from ttt_cli.reading.formats.tabular.delimited import read_delimited
+from ttt_cli.reading.formats.tabular.delimited import ROW_LINES, TableReader, read_delimited, read_rows
 from ttt_cli.reading.formats.tabular.layout import Layout
 from ttt_cli.reading.formats.tabular.lines import Lines
-from ttt_cli.reading.formats.tabular.rows import TableReader, read_rows
-from ttt_cli.reading.formats.tabular.table_rows import ROW_LINES
 from ttt_cli.reading.streams import DamagedInputError
-from ttt_cli.reading.text import plain_blocks
+from ttt_cli.reading.text import plain_blocks, text_of
 
 SAMPLES = Path(__file__).parents[4] / "sample_pgn"
 PLAIN = Layout(4, True, (0,), 1, 2, (3,), "text")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.reading.growable import GrowableCodes, counts_of, narrow, narrowest
+from ttt_cli.reading.column import GrowableCodes, counts_of, narrow, narrowest
 
 NUMBERS = st.one_of(st.integers(0, 255), st.integers(0, 70_000), st.integers(0, 2**40))
 PARTS = st.lists(st.lists(NUMBERS, max_size=20), max_size=6)
