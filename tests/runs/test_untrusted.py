@@ -219,7 +219,6 @@ def test_a_log_beside_the_run_is_looked_at_too(here: Path, port: int) -> None:
         open_run(place)
 
 
-@pytest.mark.skipif(int(duckdb.__version__.partition(".")[0]) < 2, reason="this DuckDB has no triggers")
 def test_a_trigger_is_refused_before_it_can_act(here: Path) -> None:
     """It needs a file in a newer storage format than ours, with the same tables."""
     put_small_run(here / "plain.ttt")

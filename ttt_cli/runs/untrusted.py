@@ -42,9 +42,8 @@ UNION ALL SELECT 'index', index_name, sql FROM duckdb_indexes() {_OF_RUN}
 UNION ALL SELECT 'sequence', sequence_name, sql FROM duckdb_sequences() {_OF_RUN}
 UNION ALL SELECT 'type', type_name, NULL FROM duckdb_types() {_OF_RUN} AND NOT internal
 UNION ALL SELECT 'schema', schema_name, sql FROM duckdb_schemas() {_OF_RUN} AND NOT internal
+UNION ALL SELECT 'trigger', trigger_name, sql FROM duckdb_triggers() {_OF_RUN}
 """
-# from 2.0 on
-_TRIGGERS: Final = f"UNION ALL SELECT 'trigger', trigger_name, sql FROM duckdb_triggers() {_OF_RUN}"
 _VIEWS: Final = frozenset(
     {
         ("view", "games"),
@@ -55,7 +54,7 @@ _VIEWS: Final = frozenset(
     }
 )
 _WORD: Final = re.compile(r"\w+")
-# Words that DuckDB puts into our SQL; 1.5 writes true as 't'.
+# Words that DuckDB puts into our SQL; 1.5 wrote true as 't'.
 _RENDERED: Final = frozenset({"main", "inner", "list_value", "array_extract", "t"})
 _CHAIN_SD: Final = re.compile(r"\b([a-z]+(?:_[a-z]+)*)_sd double")
 _SHOWN: Final = 3  # files of games that are named
@@ -67,10 +66,7 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]
 
     Raises RunError when it is no run, of another version, or holds anything that `ttt` does not put into a run.
     """
-    import duckdb
-
-    listing = _OBJECTS + (_TRIGGERS if int(duckdb.__version__.partition(".")[0]) >= 2 else "")
-    objects = {(kind, name): sql or "" for kind, name, sql in connection.execute(listing).fetchall()}
+    objects = {(kind, name): sql or "" for kind, name, sql in connection.execute(_OBJECTS).fetchall()}
     found = {name: _plain(sql) for (kind, name), sql in objects.items() if kind == "table"}
     plain = {
         name for name, columns in tables((), whole=True).items() if found.get(name) == _created(name, columns)
