@@ -17,7 +17,6 @@ from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
 from ttt_cli.views.charts.counts import _names
 from ttt_cli.views.charts.figure import make_figure, render
 from ttt_cli.views.charts.style import COLOURS, colour, shape
-from ttt_cli.views.charts.surface import step_of
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders
 from ttt_cli.views.rankings.peaks_by import leads_of
@@ -287,13 +286,6 @@ def test_evidence_needs_a_stored_grid_and_marks_its_best(tmp_path: Path) -> None
     }  # fmt: skip
     (best,) = layers(spec, "point")
     assert best["values"] == [{"beta": 200.0, "tau": 10.0}]
-
-
-@pytest.mark.parametrize(
-    ("drop", "step"), [(0.0, "0 to 0.5"), (0.5, "0 to 0.5"), (0.6, "0.5 to 2"), (1e9, "over 10000")]
-)
-def test_steps_of_evidence(drop: float, step: str) -> None:
-    assert step_of(drop) == step
 
 
 def test_more_players_than_colours_differ_in_their_points() -> None:

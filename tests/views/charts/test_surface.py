@@ -15,6 +15,7 @@ from tests.views.charts.test_figure import layers
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import open_run
 from ttt_cli.views.charts.figure import make_figure
+from ttt_cli.views.charts.surface import step_of
 from ttt_cli.views.evidence.surface import edges
 
 
@@ -67,3 +68,10 @@ def test_where_points_are_missing_there_are_no_tiles(tmp_path: Path) -> None:
     )
     assert layer["mark"]["type"] == "point"
     assert len(layer["values"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("drop", "step"), [(0.0, "0 to 0.5"), (0.5, "0 to 0.5"), (0.6, "0.5 to 2"), (1e9, "over 10000")]
+)
+def test_steps_of_evidence(drop: float, step: str) -> None:
+    assert step_of(drop) == step
