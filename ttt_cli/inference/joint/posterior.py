@@ -16,7 +16,7 @@ from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains
-from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
+from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.sparse.factor import affordable
 
@@ -38,11 +38,9 @@ def infer(
     given: Given,
     start: Fit | None,
     made: Callable[..., Fit],
-    *,
-    least_rate: float = LEAST_RATE,
-    settling: int = 0,
+    **pace: Any,
 ) -> Fit:
-    """Sweep to the fixed point that `solver.posterior` asks for; `made` makes a Fit of what is found.
+    """Sweep to the fixed point that `solver.posterior` asks for; `made` makes a Fit of what is found, at this `pace`.
 
     Its posterior is `joint`; `joint sds`, of the joint Gaussian of factorised sites, exact or by samples, the latter
     with a note where the joint one is out of reach; or `factorised`. The log-evidence and the log probabilities of all
@@ -54,9 +52,7 @@ def infer(
         kind = "factorised"
     on_sweep, notes_of = given.get("on_sweep"), given.get("notes")
     rough = solver.model_copy(update={"tol": max(solver.tol, ROUGH)}) if kind == "joint" else solver
-    status, trace = iterate(
-        inference.sweep, rough, on_sweep, least_rate, warm=inference.warm, settling=settling
-    )
+    status, trace = iterate(inference.sweep, rough, on_sweep, warm=inference.warm, **pace)
 
     def told(by: Inference | JointInference, *notes: str, **found: Any) -> Fit:
         evidence, predicted = by.log_evidence()

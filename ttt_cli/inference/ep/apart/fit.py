@@ -19,7 +19,7 @@ from ttt_cli.inference.ep.warm_start import believed, tells_of
 from ttt_cli.inference.moving_margins import MovingMargins
 from ttt_cli.inference.play import Play
 from ttt_cli.inference.prior import Prior
-from ttt_cli.inference.solver import LEAST_RATE, Given, iterate
+from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.processes import Engine
 from ttt_cli.room import Room
 from ttt_cli.timeline import Timeline
@@ -55,7 +55,8 @@ class FitsApart:
     """Fits in slices that are cut once, at the first: each begins at the sites of the one before.
 
     Of `given["start"]`, a fit of the same timeline, skills are the first guess. A fit that was ended on its way goes on
-    from the sites that are kept in the same `place.scratch`. Slices are let go at the end of the `with` block.
+    from the sites that are kept in the same `place.scratch`. Slices are let go at the end of the `with` block;
+    `pace` is that of `iterate`.
     """
 
     def __init__(
@@ -64,12 +65,9 @@ class FitsApart:
         priors: Callable[[], Mapping[str, Prior]],
         place: Place,
         given: Given,
-        *,
-        least_rate: float = LEAST_RATE,
-        settling: int = 0,
+        **pace: Any,
     ) -> None:
-        self._timeline, self._place, self._given = timeline, place, given
-        self._least_rate, self._settling = least_rate, settling
+        self._timeline, self._place, self._given, self._pace = timeline, place, given, pace
         self._priors_of, self._stack = priors, ExitStack()
         self._converged = self._warm = False
         self._kept: Checkpoint | None = None
@@ -92,10 +90,8 @@ class FitsApart:
         on_sweep = self._given.get("on_sweep")
         while True:
             before = inference.traffic
-            status, trace = iterate(
-                inference.sweep, solver, on_sweep, self._least_rate,
-                warm=inference.warm and self._warm, settling=self._settling,
-            )  # fmt: skip
+            warm = inference.warm and self._warm
+            status, trace = iterate(inference.sweep, solver, on_sweep, warm=warm, **self._pace)
             crossed = (inference.traffic - before) // max(status.sweeps, 1)
             with suppress(SitesLost):
                 (evidence, predicted), beliefs = inference.log_evidence(), self._beliefs(inference)
