@@ -12,7 +12,7 @@ import click
 from ttt_cli.cli.line.complete import placeholder
 from ttt_cli.cli.line.examples import of_command
 from ttt_cli.errors import nearest
-from ttt_cli.reading.detect import named_as_games
+from ttt_cli.reading.sources import named_as_games
 from ttt_cli.runs.locate import ENDING
 
 _REWORDED: Final = (  # what click says, and what is said instead
