@@ -106,8 +106,38 @@ def test_a_write_that_is_broken_off_leaves_the_old_folder(both, games, monkeypat
     assert {place.name: place.stat().st_mtime_ns for place in parts.path.iterdir()} == before
 
 
-def test_files_of_others_and_missing_ones_are_refused(both, tmp_path):
+@pytest.mark.parametrize("table", folder.LARGE)
+def test_files_that_are_damaged_missing_or_of_other_runs_are_told(both, tmp_path, table):
     _, parts = both
+    strange = tmp_path / "strange.ttt"
+    shutil.copytree(parts.path, strange)
+    file = sorted(strange.glob(f"{table}-*.parquet"))[-1]
+    content = file.read_bytes()
+    place = len(content) // 3
+    flipped = (
+        content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in (place, len(content) - 6)
+    )
+    for damaged in (content[:-9], *flipped):
+        file.write_bytes(damaged)
+        with pytest.raises(RunError, match=f"its file {file.name} is damaged") as caught:
+            open_run(strange).players()
+        assert caught.value.hint == "copy or move such a folder as a whole, or fit the games again"
+    file.rename(strange / f"{table}-9.parquet")
+    with pytest.raises(RunError, match=f"its file {file.name} is missing"):
+        open_run(strange).players()
+    (strange / f"{table}-9.parquet").write_bytes(content)
+    file.write_bytes(content)
+    with pytest.raises(RunError, match=f"{table}-9.parquet is no file of this run"):
+        open_run(strange).players()
+    (strange / f"{table}-9.parquet").unlink()
+    assert len(open_run(strange).players()) == len(parts.players())
+
+
+def test_files_of_others_and_missing_ones_are_refused(both, tmp_path):
+    """In a run that says nothing of its files."""
+    _, parts = both
+    with duckdb.connect(str(parts.path / folder.MAIN)) as database:
+        database.execute(f"DELETE FROM meta WHERE key = '{folder.FILES}'")
     strange = tmp_path / "strange.ttt"
     shutil.copytree(parts.path, strange)
     first, *others = sorted(strange.glob("spans-*.parquet"))

@@ -46,6 +46,7 @@ def attach(connection: DuckDBPyConnection, path: Path, *, write: bool = False) -
             connection.execute(f"ATTACH {place} AS {DATABASE} ({mode}, TYPE duckdb)")
             return
         except duckdb.Error as error:
+            check_file(path)  # gone by now?
             text = str(error)
             if not any(word in text.lower() for word in _HELD):
                 raise _unreadable(path, text) from error

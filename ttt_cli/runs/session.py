@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ttt_cli.files import real_place
 from ttt_cli.runs.connection import attach, check_file, check_name, translated
-from ttt_cli.runs.folder import database_of, is_folder, parts_of, put_together, spread_out
+from ttt_cli.runs.folder import check_parts, database_of, is_folder, parts_of, put_together, spread_out
 from ttt_cli.runs.schema import DATABASE, HELD, session_views
 from ttt_cli.runs.untrusted import check_catalog, check_numbers
 
@@ -135,6 +135,8 @@ class Session:
 
     def _check(self, connection: DuckDBPyConnection, meta: RunMeta) -> None:
         if self._seen not in _SOUND:
+            if self._spread:
+                check_parts(connection, DATABASE, real_place(self._path), whole=True)
             check_numbers(connection, self._path, meta, self._chains)
             if len(_SOUND) >= _MOST_SOUND:
                 _SOUND.clear()

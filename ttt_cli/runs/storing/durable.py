@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ttt_cli.errors import RunError
 from ttt_cli.files import real_place, replacing
 from ttt_cli.runs.connection import attach, first_line
-from ttt_cli.runs.folder import database_of, quoted, spread_out
+from ttt_cli.runs.folder import FILES, database_of, described, quoted, spread_out
 from ttt_cli.runs.schema import DATABASE
 from ttt_cli.runs.session import Session, remember, signature
 from ttt_cli.runs.storing.large import LIMITS, Tables
@@ -50,6 +50,8 @@ def new_database(path: Path, *, folder: bool = False) -> Iterator[Tables]:
             )
             tables = Tables(connection, temporary if folder else None)
             yield tables
+            if folder:
+                connection.execute("INSERT INTO meta VALUES (?, ?)", [FILES, described(temporary)])
             connection.execute("COMMIT")
             written = digest(connection)
             connection.execute(f"CHECKPOINT {DATABASE}; USE memory; DETACH {DATABASE}")
