@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ttt_cli.inference.params import DrawsMove
 
 STATE: Final = "log draw margins by year"
+BEGAN: Final = "before joint propagation:"  # what a state was then
 ROUNDING: Final = 1e-11  # smaller moves of logarithms are none
 FIRST_STEPS: Final = 5  # from the same margin in all years to what shares of draws say
 ROUGH: Final = 1e-3  # of a logarithm
@@ -62,6 +63,14 @@ class MovingMargins:
     def state(self) -> dict[str, Array]:
         """What a further fit may start from."""
         return {} if self.still or not self.walk.drift else {STATE: self.walk.theta}
+
+    def go_ahead(self, posterior: Any, start: Fit) -> None:
+        """Go as far as joint propagation took theta in an earlier fit."""
+        then, began = (start.state.get(name) for name in (STATE, f"{BEGAN} {STATE}"))
+        if self.still or then is None or began is None or len(then) != len(theta := self.walk.theta):
+            return
+        self.walk = YearWalk(self.calendar[0], self._play.drift, theta + (then - began))
+        self.apply(posterior)
 
     @property
     def of_newcomers(self) -> bool:

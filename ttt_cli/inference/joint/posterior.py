@@ -16,6 +16,7 @@ from ttt_cli.inference.ep.warm_start import sites_name
 from ttt_cli.inference.joint.inference import JointInference
 from ttt_cli.inference.joint.sampled import SAMPLES, sampled_histories, solved_deviations
 from ttt_cli.inference.joint.shape import Shape, beginnings, joint_chains
+from ttt_cli.inference.moving_margins import BEGAN
 from ttt_cli.inference.solver import Given, iterate
 from ttt_cli.kernels.ep.structures import Chains
 from ttt_cli.sparse.factor import affordable
@@ -74,6 +75,7 @@ def infer(
         links = _links_of(inference, joint_chains(inference), *sites)
         beliefs = {"chains": chains, "newcomers": newcomers}
         return told(inference, note, *levels, links=links, draws=inference.draws(), **beliefs)
+    began = {f"{BEGAN} {name}": value for name, value in inference.moving.state.items()}
     joint = JointInference(inference, shape, _near(inference, start) if kind == "joint" else None)
     if kind == "joint" and len(trace) < solver.max_sweeps:
         status, trace = joint.solve(solver, on_sweep, trace, evidence_only=evidence_only)
@@ -86,7 +88,7 @@ def infer(
     beliefs = {"chains": joint.histories(), "newcomers": joint.newcomer_curve()}
     return told(
         joint if kind == "joint" else inference, *levels,
-        state=inference.state | joint.state, links=links, draws=joint.draws(), **beliefs,
+        state=inference.state | joint.state | began, links=links, draws=joint.draws(), **beliefs,
     )  # fmt: skip
 
 
@@ -118,8 +120,13 @@ def _chosen(inference: Inference, solver: SolverConfig) -> tuple[str, Shape | No
 
 def _near(inference: Inference, start: Fit | None) -> tuple[Array, Array] | None:
     """Sites to begin with: as far from those of factorised propagation as they were in an earlier fit."""
-    if (joint := _joint_sites(inference, start)) and (before := _joint_sites(inference, start, "links of")):
+    if (
+        start
+        and (joint := _joint_sites(inference, start))
+        and (before := _joint_sites(inference, start, "links of"))
+    ):
         now = inference.sites.link, inference.sites.positivity
+        inference.moving.go_ahead(inference, start)
         links, positivity = (then + (new - old) for then, new, old in zip(joint, now, before, strict=True))
         return _definite(links, now[0]), _definite(positivity, now[1])
     return None
