@@ -57,16 +57,18 @@ class Traits:
 
     `kind`: smoothed systems are refitted to predict, of filters one fit tells what was believed before every game.
     `has_evidence`: whether fits have a log-evidence, at least with the default parameters. `draws_apart`: the draw
-    margin counts only in prediction. `fits_periods`: every period is a fit of its own, made by `fit_before`.
-    `quantities`: how many a node has, of systems of which slices of a timeline may be held apart. `tunable`: what
-    `ttt tune` can vary. `for_predictions`: the cheapest values of parameters on which no prediction depends.
-    `rough_gradient(params)`: whether the gradient is not quite that of the evidence. `for_many_fits(timeline, params,
-    fits)`: values of parameters with which so many fits can be afforded, where they cannot with the given ones.
+    margin counts only in prediction. `predicts_by_means`: predictions take ratings as certain, whatever their sds.
+    `fits_periods`: every period is a fit of its own, made by `fit_before`. `quantities`: how many a node has, of
+    systems of which slices of a timeline may be held apart. `tunable`: what `ttt tune` can vary. `for_predictions`:
+    the cheapest values of parameters on which no prediction depends. `rough_gradient(params)`: whether the gradient
+    is not quite that of the evidence. `for_many_fits(timeline, params, fits)`: values of parameters with which so
+    many fits can be afforded, where they cannot with the given ones.
     """
 
     kind: Kind
     has_evidence: bool
     draws_apart: bool = False
+    predicts_by_means: bool = False
     fits_periods: bool = False
     quantities: int = 0
     tunable: Mapping[str, Range] = field(default_factory=dict)

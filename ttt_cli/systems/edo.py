@@ -135,7 +135,13 @@ def for_many_fits(timeline: Timeline, params: Params, fits: int) -> dict[str, ob
     return {} if taken else {"deviations": "own"}
 
 
-TRAITS: Final = Traits(kind="smoothed", has_evidence=False, draws_apart=True, for_many_fits=for_many_fits)
+TRAITS: Final = Traits(
+    kind="smoothed",
+    has_evidence=False,
+    draws_apart=True,
+    predicts_by_means=True,
+    for_many_fits=for_many_fits,
+)
 predict = predict_ratings  # of the ratings alone, as the source measures predictions
 
 

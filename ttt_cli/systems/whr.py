@@ -25,7 +25,9 @@ from ttt_cli.inference.traits import Traits
 from ttt_cli.timeline import Timeline
 
 NAME: Final = "whr"
-TRAITS: Final = Traits(kind="smoothed", has_evidence=True, for_predictions={"deviations": "own"})
+TRAITS: Final = Traits(
+    kind="smoothed", has_evidence=True, predicts_by_means=True, for_predictions={"deviations": "own"}
+)
 
 
 class Params(WholeHistoryParams):

@@ -25,6 +25,7 @@ parameters = st.fixed_dictionaries(
     {"beta": st.floats(50, 800), "draw_margin": st.floats(0, 500), "white_advantage": st.floats(-100, 100)}
 )
 PARAMS = {"beta": 400.0, "draw_margin": 150.0, "white_advantage": 60.0}
+GROWING = {"draw_margin_strength": 0.3, "draw_margin_level": 1400.0}
 A = {"mean": 1600.0, "sd": 90.0, "draw_margin": 100.0, "draw_margin_sd": 30.0}
 B = {"mean": 1450.0, "sd": 140.0, "draw_margin": 250.0, "draw_margin_sd": 60.0}
 
@@ -90,10 +91,20 @@ def test_the_expected_score_counts_half_a_draw() -> None:
     assert Outcome(0.5, 0.3, 0.2).turned() == (0.2, 0.3, 0.5)
 
 
-@pytest.mark.parametrize("model", ["ttt", "ttt-d"])
-def test_one_game_is_a_game_with_colours_by_lot(model: str) -> None:
-    one = match(model, PARAMS, A, B, 1)
-    single = colour_blind(model, PARAMS, A, B)
+@pytest.mark.parametrize(
+    ("model", "params"),
+    [
+        ("ttt", PARAMS),
+        ("ttt", PARAMS | GROWING),
+        ("ttt-d", {"beta": 400.0, "draw_margin_mean": 220.0, "white_advantage": 60.0} | GROWING),
+        ("whr", {"draw_margin": 150.0, "white_advantage": 60.0, "draws": "margin"}),
+        ("edo", {"draw_margin": 150.0, "white_advantage": 60.0}),
+    ],
+)
+def test_one_game_is_a_game_with_colours_by_lot(model: str, params: dict) -> None:
+    """Also where draws grow with the strength of both, and where a system predicts from ratings alone."""
+    one = match(model, params, A, B, 1)
+    single = colour_blind(model, params, A, B)
     assert (one.win, one.tie, one.loss) == pytest.approx(single, abs=1e-9)
     assert one.expected == pytest.approx(single.expected, abs=1e-9)
 

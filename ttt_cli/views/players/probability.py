@@ -133,14 +133,16 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
     """What a match of A against B promises; colours alternate, the odd game has colours by lot.
 
     The difference of skill is uncertain but the same in all games: the match is worked out for each value of it and
-    averaged (equal steps over the normal density, exact far beyond 1e-9); without sds it is certain. Margins of draws
-    that are uncertain too (TTT-D) are averaged game by game.
+    averaged (equal steps over the normal density, exact far beyond 1e-9); without sds, and where the system predicts
+    from ratings alone, it is certain. Margins of draws that are uncertain too (TTT-D) are averaged game by game.
     """
-    difference, spread = a["mean"] - b["mean"], math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
+    spread = 0.0 if _by_ratings_alone(model, params) else math.hypot(a["sd"] or 0.0, b["sd"] or 0.0)
     steps = [_REACH * (2 * k / _STEPS - 1) for k in range(_STEPS + 1)] if spread else [0.0]
     density = [math.exp(-0.5 * z * z) for z in steps]
-    firsts = [{**a, "mean": b["mean"] + difference + spread * z, "sd": 0.0} for z in steps]
-    seconds = [{**b, "sd": 0.0}] * len(steps)
+    firsts, seconds = (
+        [{**side, "mean": side["mean"] + 0.5 * way * spread * z, "sd": 0.0} for z in steps]
+        for side, way in ((a, 1.0), (b, -1.0))
+    )
     white = outcomes(model, params, firsts, seconds)
     black = [outcome.turned() for outcome in outcomes(model, params, seconds, firsts)]
     scores = [0.0] * (2 * games + 1)
@@ -149,6 +151,15 @@ def match(model: str, params: Mapping[str, Any], a: Strength, b: Strength, games
             scores[half] += weight / sum(density) * probability
     win, loss = sum(scores[games + 1 :]), sum(scores[:games])
     return Match(games, win, scores[games], loss, tuple(scores))
+
+
+def _by_ratings_alone(model: str, params: Mapping[str, Any]) -> bool:
+    """Whether sds are nothing to the system's predictions."""
+    if is_gaussian(params):
+        return False
+    from ttt_cli.systems.registry import load
+
+    return load(model).TRAITS.predicts_by_means
 
 
 def _score_distribution(as_white: Outcome, as_black: Outcome, games: int) -> list[float]:
