@@ -106,31 +106,32 @@ def test_a_write_that_is_broken_off_leaves_the_old_folder(both, games, monkeypat
     assert {place.name: place.stat().st_mtime_ns for place in parts.path.iterdir()} == before
 
 
-@pytest.mark.parametrize("table", folder.LARGE)
-def test_files_that_are_damaged_missing_or_of_other_runs_are_told(both, tmp_path, table):
+def last_file(run, table):
+    return sorted(run.path.glob(f"{table}-*.parquet"))[-1]
+
+
+@pytest.mark.parametrize(("table", "from_end"), [("spans", 300), ("game_rows", 6), ("game_texts", 0)])
+def test_damaged_files_are_told(both, table, from_end):
+    """A byte of them flipped, or the end cut off."""
     _, parts = both
-    strange = tmp_path / "strange.ttt"
-    shutil.copytree(parts.path, strange)
-    file = sorted(strange.glob(f"{table}-*.parquet"))[-1]
-    content = file.read_bytes()
-    place = len(content) // 3
-    flipped = (
-        content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in (place, len(content) - 6)
-    )
-    for damaged in (content[:-9], *flipped):
-        file.write_bytes(damaged)
-        with pytest.raises(RunError, match=f"its file {file.name} is damaged") as caught:
-            open_run(strange).players()
-        assert caught.value.hint == "copy or move such a folder as a whole, or fit the games again"
-    file.rename(strange / f"{table}-9.parquet")
+    file = last_file(parts, table)
+    content = bytearray(file.read_bytes())
+    content[-from_end] ^= 1
+    file.write_bytes(content if from_end else content[:-9])
+    with pytest.raises(RunError, match=f"its file {file.name} is damaged") as caught:
+        open_run(parts.path).players()
+    assert caught.value.hint == "copy or move such a folder as a whole, or fit the games again"
+
+
+def test_missing_files_and_those_of_other_runs_are_told(both):
+    _, parts = both
+    file = last_file(parts, "game_texts")
+    other = file.rename(file.with_name("game_texts-9.parquet"))
     with pytest.raises(RunError, match=f"its file {file.name} is missing"):
-        open_run(strange).players()
-    (strange / f"{table}-9.parquet").write_bytes(content)
-    file.write_bytes(content)
-    with pytest.raises(RunError, match=f"{table}-9.parquet is no file of this run"):
-        open_run(strange).players()
-    (strange / f"{table}-9.parquet").unlink()
-    assert len(open_run(strange).players()) == len(parts.players())
+        open_run(parts.path).players()
+    shutil.copy(other, file)
+    with pytest.raises(RunError, match=f"{other.name} is no file of this run"):
+        open_run(parts.path).players()
 
 
 def test_files_of_others_and_missing_ones_are_refused(both, tmp_path):
