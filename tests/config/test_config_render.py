@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.config.render import flow, render
-from ttt_cli.config.schema import PERIODS, Config, DataConfig, ModelConfig, ScaleConfig, SolverConfig
-from ttt_cli.config.selection import EventSet, FilterConfig
+from ttt_cli.config.schema import (
+    PERIODS,
+    Config,
+    DataConfig,
+    EventSet,
+    FilterConfig,
+    ModelConfig,
+    ScaleConfig,
+    SolverConfig,
+)
 from ttt_cli.config.validate import validate
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.inference.params import SkillParams

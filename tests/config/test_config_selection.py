@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttt_cli.config.render import json_schema
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import pattern_of, year_range
+from ttt_cli.config.schema import DataConfig, pattern_of, year_range
 from ttt_cli.config.validate import meaning, validate
 from ttt_cli.config.yaml_text import parse_document
 from ttt_cli.errors import ConfigError

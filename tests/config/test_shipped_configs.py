@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.config.load import read_document, shipped_configs
-from ttt_cli.config.schema import DataConfig, ScaleConfig, SolverConfig
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig, ScaleConfig, SolverConfig
 from ttt_cli.systems.registry import MODULES, load
 from ttt_cli.systems.resolve import resolve
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import FilterConfig
 from ttt_cli.games.players.aliases import read_aliases
 from ttt_cli.games.weights import POINTS, OddsTable
 from ttt_cli.reading.reasons import EVENT_SETS

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.collected import game, records_of
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.records import games_of
 from ttt_cli.games.table import GAME_COLUMNS, Games

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from tests.support.handmade import RECORDS, games_of
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.extend import extend_games
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.table import joined, no_texts, picked

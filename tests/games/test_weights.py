@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.collected import game, reasons, records_of
 from ttt_cli import api
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.errors import DataError
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.games.records import Records, games_of

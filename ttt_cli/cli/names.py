@@ -99,7 +99,7 @@ def _choice() -> str:
 
 
 def _years() -> str:
-    from ttt_cli.config.selection import year_range
+    from ttt_cli.config.schema import year_range
 
     while True:
         text = str(click.prompt("Years of the synonym's games that are the main name's"))

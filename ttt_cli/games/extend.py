@@ -67,17 +67,15 @@ def _united(old: Games, new: Games, data: DataConfig) -> tuple[Games, Games]:
     """Both tables with the same players, none of them playing against himself."""
     dictionary = _Names()
     numbers = [dictionary.ids(games.players) for games in (old, new)]
-    sides = [
-        np.concatenate(
-            [known[getattr(games, side)] for games, known in zip((old, new), numbers, strict=True)]
-        )
+    white, black = (
+        np.concatenate([numbers[0][getattr(old, side)], numbers[1][getattr(new, side)]])
         for side in ("white", "black")
-    ]
+    )
     aliases = Aliases() if data.aliases is None else read_aliases(data.aliases)
     years = years_of(np.concatenate([old.date, new.date]))
-    who = identify(dictionary, (sides[0], sides[1]), data.names, aliases, years=years)
+    who = identify(dictionary, (white, black), data.names, aliases, years=years)
     alone = who.white == who.black
-    renamed = spellings(dictionary.values, (sides[0], sides[1]), who)
+    renamed = spellings(dictionary.values, (white, black), who)
     now = {before: player for player, before in renamed}
     parts = []
     for games, part in ((old, slice(0, len(old))), (new, slice(len(old), None))):

@@ -22,7 +22,7 @@ from ttt_cli.reading.reasons import DROP_REASONS, DROPPED, IDLE_ALIAS, KEPT, REJ
 from ttt_cli.reading.reports import FileReport, Problem
 
 _DEFAULT: Final = DataConfig()
-_USUAL: Final = {
+USUAL: Final[Mapping[str, np.generic]] = {
     "weight": np.float64(1.0),
     "offset": np.float64(0.0),
     "moves": np.int64(0),
@@ -71,7 +71,7 @@ class Collector:
         Those that hold the usual value throughout have stride 0.
         """
         names = dict.fromkeys([*self.dictionaries.columns, *(name for part in self._parts for name in part)])
-        return {name: self._joined(name, _USUAL.get(name, _EMPTY)) for name in names}
+        return {name: self._joined(name, USUAL.get(name, _EMPTY)) for name in names}
 
     def _joined(self, name: str, usual: np.generic) -> NDArray[Any]:
         found = (part.pop(name, None) for part in self._parts)
@@ -131,10 +131,10 @@ class Collector:
         kept: dict[str, Any] = {
             name: texts.get(name, nothing) for name in FURTHER if not name.endswith("_id")
         }
+        kept |= {name: column[name] for name in ("line", *USUAL, "reject_code")}
         return Records(
             files=tuple(self._files),
             starts=np.array(self._starts, np.int64),
-            line=column["line"],
             date=Column(column["date"], dictionaries.dates.texts),
             white_written=Column(written[0], names) if names else nothing,
             black_written=Column(written[1], names) if names else nothing,
@@ -146,11 +146,6 @@ class Collector:
             players=who.players,
             white=who.white,
             black=who.black,
-            weight=column["weight"],
-            offset=column["offset"],
-            neutral=column["neutral"],
-            moves=column["moves"],
-            reject_code=reject_code,
             problems=(*self._told_of(same, column), *self.idle_aliases()),
             aliases=self.aliases.source,
             spellings=spellings(dictionaries.names.values, written, who),

@@ -57,24 +57,21 @@ class DateColumn:
         self.numbers = dictionary.ids((text, forms.of(text)) for text in texts)
         dates = [dictionary.parsed[number] for number in self.numbers.tolist()]
         unreadable = [date.reason == reasons.BAD_DATE and not date.repaired for date in dates]
-        bad = [
-            wrong or (date.unread and not self._by_year)
-            for wrong, date in zip(unreadable, dates, strict=True)
-        ]
         why = (
-            reasons.BAD_DATE if wrong else None if date.repaired else date.reason
-            for wrong, date in zip(bad, dates, strict=True)
+            reasons.BAD_DATE
+            if wrong or (date.unread and not self._by_year)
+            else None
+            if date.repaired
+            else date.reason
+            for wrong, date in zip(unreadable, dates, strict=True)
         )
         self.reject_codes = spread_some(np.array(reasons.codes_of(why), np.int8), codes)
         self.repaired = spread_some(np.array([date.repaired for date in dates], np.bool_), codes)
+        odd = [text if wrong else "" for wrong, text in zip(unreadable, texts, strict=True)]
         kinds = {
             reasons.AMBIGUOUS_DATE: [date.ambiguous for date in dates],
-            reasons.TWO_DIGIT_YEAR: [
-                wrong and has_two_digits(text) for wrong, text in zip(unreadable, texts, strict=True)
-            ],
-            reasons.NUMBERED_DATE: [
-                wrong and is_number(text) for wrong, text in zip(unreadable, texts, strict=True)
-            ],
+            reasons.TWO_DIGIT_YEAR: list(map(has_two_digits, odd)),
+            reasons.NUMBERED_DATE: list(map(is_number, odd)),
         }
         self._kinds = {
             what: spread_some(np.array(found, np.bool_), codes) for what, found in kinds.items() if any(found)

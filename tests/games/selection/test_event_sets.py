@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from ttt_cli.config.selection import EventSet
+from ttt_cli.config.schema import EventSet
 from ttt_cli.folding import fold
 from ttt_cli.games.selection.event_sets import control_is, names_set, variant_is
 from ttt_cli.reading.reasons import EVENT_SETS

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.collected import game, records_of
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.views.ingest.findings import Findings
 from ttt_cli.views.ingest.games import HEADINGS, Report
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.collected import game, reasons, records_of
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import FilterConfig
+from ttt_cli.config.schema import DataConfig, FilterConfig
 from ttt_cli.games.read import read_games, read_records
 from ttt_cli.views.ingest import listing
 from ttt_cli.views.ingest.listing import COLUMNS, record_rows

@@ -246,7 +246,7 @@ def _parameter(key: str) -> str:
 def _check_years(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
     """Raise BadParameter, which names the flag, for what is no range of years."""
     if value is not None:
-        from ttt_cli.config.selection import year_range
+        from ttt_cli.config.schema import year_range
 
         try:
             year_range(value)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ttt_cli.arrays import Array, Ids
 from ttt_cli.config.schema import DataConfig
 from ttt_cli.games.dictionaries import FURTHER
-from ttt_cli.games.ingest import rejected
+from ttt_cli.games.ingest import USUAL, rejected
 from ttt_cli.games.parts.stored import MAP, NAME, PLAYER, SIDES, StoredFile, load, save
 from ttt_cli.games.records import Records, games_of
 from ttt_cli.games.selection.select import People, select
@@ -91,7 +91,8 @@ class Sharder:
         same = np.flatnonzero(white == black)
         reject_code[same] = REJECT_CODE[SAME_PLAYER]
         written, numbers = _texts(common, columns)
-        texts: dict[str, Any] = {**written}
+        kept: dict[str, Any] = {name: _typed(columns[name], usual.dtype) for name, usual in USUAL.items()}
+        kept |= written
         nobody = no_texts(len(reject_code))
         records = Records(
             files=tuple(file.report for file in common.files),
@@ -101,17 +102,13 @@ class Sharder:
             white_written=nobody,
             black_written=nobody,
             result=Column(columns["result"], ()),
-            **texts,
+            **kept,
             date_day=common.date_day,
             date_precision=common.date_precision,
             tally=common.tally,
             players=("",) * len(players),  # their names have been looked at
             white=white,
             black=black,
-            weight=_typed(columns["weight"], np.float64),
-            offset=_typed(columns["offset"], np.float64),
-            neutral=_typed(columns["neutral"], np.bool_),
-            moves=_typed(columns["moves"], np.int64),
             reject_code=reject_code,
         )
         people = People._make(mask[players] for mask in common.people)
@@ -134,7 +131,7 @@ class Sharder:
 
 def _columns(common: Common, years: Years) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
     """The columns of all files' records of some years, and where those of each file begin."""
-    names = ("line", "date", "result", "weight", "offset", "neutral", "moves", *TEXTS)
+    names = ("line", "date", "result", *USUAL, *TEXTS)
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, *SIDES, *SAID[1:3])}
     starts = [0]
     for file in common.files:
@@ -153,7 +150,7 @@ def _columns(common: Common, years: Years) -> tuple[dict[str, NDArray[Any]], NDA
     return {name: concatenated(found) for name, found in parts.items()}, np.array(starts, np.int64)
 
 
-def _typed(column: NDArray[Any], kind: type) -> NDArray[Any]:
+def _typed(column: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
     """The same numbers of that kind, in the memory of one where they are."""
     return (
         np.broadcast_to(column[:1].astype(kind), column.shape)

@@ -110,7 +110,7 @@ def _store(read: FileRead, data: DataConfig, folder: Path) -> StoredFile:
         dictionaries.dates.values, dictionaries.names.values, dictionaries.results.values, texts, named, times
     )
     kept = {name: columns[name] for name in columns if not name.endswith(("_written", "_id"))}
-    _write(folder, values, {name: chosen(column, rows) for name, column in kept.items()})
+    save(folder, {name: chosen(column, rows) for name, column in kept.items()}, values)
     starts = np.append(begin, len(rows)).astype(np.int64)
     return StoredFile(folder, report, collector.problems, dropped, present.astype(np.int32), starts)
 
@@ -141,19 +141,12 @@ def _named(
     return named, times[present], np.split(rank[number], 2)
 
 
-def _write(folder: Path, values: Values, columns: dict[str, NDArray[Any]]) -> None:
+def save(folder: Path, columns: dict[str, NDArray[Any]], values: Values | None = None) -> None:
+    """Put columns, one entry where all are alike, and values into files. Raises SetupError when there is no room."""
     try:
         folder.mkdir(exist_ok=True)
-        (folder / VALUES).write_bytes(pickle.dumps(values, pickle.HIGHEST_PROTOCOL))
-    except OSError as error:
-        raise no_room(folder, error) from error
-    save(folder, columns)
-
-
-def save(folder: Path, columns: dict[str, NDArray[Any]]) -> None:
-    """Put columns into files; one entry where all are alike. Raises SetupError when there is no room for them."""
-    try:
-        folder.mkdir(exist_ok=True)
+        if values is not None:
+            (folder / VALUES).write_bytes(pickle.dumps(values, pickle.HIGHEST_PROTOCOL))
         for name, column in columns.items():
             np.save(folder / f"{name}.npy", column[:1] if alike(column) else column)
     except OSError as error:

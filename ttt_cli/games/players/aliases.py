@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from ttt_cli.config.selection import year_range
+from ttt_cli.config.schema import year_range
 from ttt_cli.errors import DataError
 from ttt_cli.folding import fold
 from ttt_cli.games.players.names import clean_name

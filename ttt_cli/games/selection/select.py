@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Mask
-from ttt_cli.config.schema import DataConfig
-from ttt_cli.config.selection import pattern_of, year_range
+from ttt_cli.config.schema import DataConfig, pattern_of, year_range
 from ttt_cli.errors import ConfigError, suggested
 from ttt_cli.folding import fold, fold_surname
 from ttt_cli.games.players.names import clean_name, comma_keys, name_key
