@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from numpy.polynomial.legendre import leggauss
+from scipy.special import ndtr
 
 from tests.reference.ttt_ep import tilted
 from tests.support.builders import fit_rows, skills
@@ -82,3 +84,43 @@ def test_it_never_looks_back():
     alone = skills(*fit_rows(early, "trueskill", draw_margin=100))
     later = skills(*fit_rows([*early, (1901, "a", "b", 0)], "trueskill", draw_margin=100))
     assert later["a", 1900] == alone["a", 1900]
+
+
+def moments(mean, variance, other, others_variance, chance):
+    """(chance, mean, variance) of a skill after a game won with `chance(lead, variance of the rest)`, by quadrature."""
+    x, w = leggauss(200)
+    skill = mean + 12 * math.sqrt(variance) * x
+    density = w * 12 / math.sqrt(2 * math.pi) * np.exp(-0.5 * (12 * x) ** 2)
+    weight = density * chance(skill - other, others_variance + 2 * 480**2)
+    after = weight @ skill / weight.sum()
+    return weight.sum(), after, weight @ (skill - after) ** 2 / weight.sum()
+
+
+@pytest.mark.parametrize("colours", ["known", "unknown"])
+def test_updates_are_the_moments_of_the_skills_given_the_outcome(colours):
+    """Wins, draws and losses of unequal players, at odds and with White's advantage, integrated over the skill."""
+    rows = [(1900, "a", "b", 1), (1900, "b", "c", 2, 1.0, 120.0), (1900, "c", "a", 1), (1903, "a", "b", 0)]
+    timeline, fit = fit_rows(rows, "trueskill", colours=colours, draw_margin=200, white_advantage=90)
+    belief, evidence, last = {}, 0.0, {}
+    for year, white, black, outcome, *rest in rows:
+        for name in (white, black):
+            mean, variance = belief.get(name, (1200.0, 400.0**2))
+            belief[name], last[name] = (mean, variance + 60**2 * (year - last.get(name, year))), year
+        given = fit.elo_unit * rest[1] if rest else 0.0
+
+        def chance(lead, variance, shift, outcome=outcome):
+            low, high = ((ndtr((side + lead + shift) / np.sqrt(variance))) for side in (-200, 200))
+            return (1 - high, high - low, low)[outcome]
+
+        def of_white(lead, variance, given=given):
+            shifts = [given + 90, given - 90] if colours == "unknown" else [given + 90]
+            return sum(chance(lead, variance, shift) for shift in shifts) / len(shifts)
+
+        one, other = belief[white], belief[black]
+        probability, *belief[white] = moments(*one, *other, of_white)
+        _, *belief[black] = moments(*other, *one, lambda lead, variance: of_white(-lead, variance))
+        evidence += math.log(probability)
+    found = skills(timeline, fit)
+    for name, (mean, variance) in belief.items():
+        assert found[name, last[name]] == pytest.approx((mean, math.sqrt(variance)), abs=1e-6)
+    assert fit.log_evidence == pytest.approx(evidence, abs=1e-9)

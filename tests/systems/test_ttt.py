@@ -50,6 +50,21 @@ def test_the_design_oracle():
     assert found["M", 1861] == pytest.approx((1327.16163, 271.37388), abs=1e-5)
 
 
+def test_draws_and_evidence_are_those_of_another_package():
+    """kickscore 0.2.0: TernaryModel, probit, margin 250 and sds in units of 480 sqrt(2), kernels Constant + Wiener."""
+    rows = [
+        (1900, "a", "b", 2), (1900, "b", "c", 1), (1901, "c", "a", 0), (1904, "a", "b", 1), (1904, "b", "c", 2),
+        (1907, "c", "b", 0), (1907, "b", "a", 1),
+    ]  # fmt: skip
+    timeline, fit = fit_rows(rows, prior_mean=0, draw_margin=250)
+    found = skills(timeline, fit)
+    assert fit.log_evidence == pytest.approx(-7.839295718922469, abs=1e-7)
+    assert found["a", 1900] == pytest.approx((251.24504676978663, 291.5742334549527), abs=2e-5)
+    assert found["a", 1907] == pytest.approx((243.1261841867687, 312.3864173074994), abs=2e-5)
+    assert found["b", 1904] == pytest.approx((100.58259057525882, 272.43992538776314), abs=2e-5)
+    assert found["c", 1907] == pytest.approx((-356.91789541936845, 326.77171824325666), abs=2e-5)
+
+
 def test_the_factorised_posterior_is_near_the_exact_one_and_overconfident():
     log_z, mean, sd = quadrature()
     assert (log_z, mean, sd) == pytest.approx((-6.974859010, 1318.13782, 315.51910), abs=5e-5)
