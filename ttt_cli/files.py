@@ -162,6 +162,19 @@ def synchronise(path: Path) -> None:
         os.close(descriptor)
 
 
+@contextmanager
+def database_writing(path: Path) -> Iterator[None]:
+    """Inside the block a database writes the file: what it could not write is an OSError, as of any other writer."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.IOException as error:
+        known = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES
+        number = next((one for one in known if os.strerror(one) in str(error)), errno.EIO)
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
 def _keep_access(old: Path, new: Path) -> None:
     """Give a file the owner and the mode of another; without its group, the group may do what all may."""
     try:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from ttt_cli.files import database_writing
+
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # as OWASP lists them
 _BLANK: Final = str.maketrans("\t\n\r\v\f", "     ")
 
@@ -83,7 +85,7 @@ def write_parquet(rows: Rows, path: Path) -> None:
         for number, (name, column) in enumerate(zip(rows.columns, values, strict=True))
     )
     target = str(path).replace("'", "''")
-    with duckdb.connect(":memory:") as connection:
+    with database_writing(path), duckdb.connect(":memory:") as connection:
         connection.register("incoming", arrays)
         connection.execute(f"COPY (SELECT {select} FROM incoming) TO '{target}' (FORMAT parquet)")
 

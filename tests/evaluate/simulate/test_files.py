@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -113,6 +114,17 @@ class Interrupting:
 
     def advance(self, amount: float = 1, note: str = "") -> None:
         raise KeyboardInterrupt
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(ConfigError, match="cannot be written: File too large"):
+            save(simulate(replace(PLAN, games=2000)), tmp_path / "games.csv")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_leaves_files_as_they_were(tmp_path: Path) -> None:

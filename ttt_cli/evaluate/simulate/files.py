@@ -14,7 +14,7 @@ import numpy as np
 
 from ttt_cli.errors import ConfigError
 from ttt_cli.evaluate.simulate.simulate import Simulated
-from ttt_cli.files import real_place, replacing
+from ttt_cli.files import database_writing, real_place, replacing
 from ttt_cli.games.table import DRAW, LOSS, WIN
 from ttt_cli.progress import SILENT, Progress
 
@@ -128,7 +128,7 @@ def _copy(simulated: Simulated, arrays: tuple[str, ...], columns: list[str], pat
     import duckdb
 
     place = str(path).replace("'", "''")
-    with duckdb.connect() as database:
+    with database_writing(path), duckdb.connect() as database:
         database.register("simulated", {name: getattr(simulated, name) for name in arrays})
         database.execute(
             f"COPY (SELECT {', '.join(columns)} FROM simulated) TO '{place}' (FORMAT csv, HEADER)"
