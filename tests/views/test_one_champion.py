@@ -23,7 +23,7 @@ from ttt_cli.views.charts.figure import make_figure
 from ttt_cli.views.rankings.eligible import eligible
 from ttt_cli.views.rankings.top import ranking
 from ttt_cli.views.report.page import DATA_SCRIPTS, report_data
-from ttt_cli.views.report.site.people import people, rankings
+from ttt_cli.views.report.site.book import people, rankings
 from ttt_cli.views.templates import script as code
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,8 @@
 
 import click
 
+from ttt_cli.cli.line.complete import SHELLS, VARIABLE
 from ttt_cli.cli.line.options import verbosity_options
-from ttt_cli.cli.line.shells import SHELLS, VARIABLE
 from ttt_cli.cli.terminal.console import say
 
 INSTALL = {

@@ -12,9 +12,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from ttt_cli import __version__
-from ttt_cli.cli.line.complete import attach
+from ttt_cli.cli.line.complete import VARIABLE, attach, register
 from ttt_cli.cli.line.examples import epilog
-from ttt_cli.cli.line.shells import VARIABLE, register
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
 from ttt_cli.cli.terminal.streams import (

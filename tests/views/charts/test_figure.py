@@ -14,8 +14,8 @@ from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.evidence import EvidencePoint
 from ttt_cli.runs.run import Run, open_run
 from ttt_cli.views.charts import FIGURE_FORMATS, KINDS
-from ttt_cli.views.charts.counts import _names
 from ttt_cli.views.charts.figure import make_figure, render
+from ttt_cli.views.charts.leaders import _names
 from ttt_cli.views.charts.style import COLOURS, colour, shape
 from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.rankings.leaders import leaders

@@ -73,7 +73,7 @@ def unmarked(text: str, *data: object) -> list[str]:
 
 def sites(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, list[object]]]:
     """Sites of all kinds in marked words, and the data in each."""
-    from ttt_cli.views.report.site import front, shared, year
+    from ttt_cli.views.report.site import front, lines, year
 
     ratings = folder / "ratings.csv"
     ratings.write_text(RATINGS, encoding="utf-8")
@@ -82,8 +82,8 @@ def sites(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path,
     data: list[object] = [TOLD, spellings, RATINGS, "ratings csv memory skill histories ttt"]
     write_site(run, folder / "a", beside=read_beside(str(ratings), run), words=MARKED)
     yield folder / "a", data
-    monkeypatch.setattr(shared, "OWN", 1)
-    monkeypatch.setattr(shared, "FEW", 3)
+    monkeypatch.setattr(lines, "OWN", 1)
+    monkeypatch.setattr(lines, "FEW", 3)
     for module, name in ((year, "_RANKED"), (year, "_NEW"), (year, "_GAMES"), (front, "_LISTED")):
         monkeypatch.setattr(module, name, 1)
     loss = ("1862", "Morphy, Paul", "Loewe", "0-1", "?", "", "")

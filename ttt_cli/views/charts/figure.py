@@ -17,9 +17,8 @@ from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import EXAMPLE
 from ttt_cli.views.beside import Beside
-from ttt_cli.views.charts.counts import games_chart, top_chart
 from ttt_cli.views.charts.histories import histories, leading_players, of_ratings
-from ttt_cli.views.charts.leaders import leaders_chart
+from ttt_cli.views.charts.leaders import games_chart, leaders_chart, top_chart
 from ttt_cli.views.charts.skills import skills_chart
 from ttt_cli.views.charts.style import MENU
 from ttt_cli.views.charts.surface import surface_chart

@@ -11,7 +11,7 @@ import pytest
 from tests.support.browser import Browser
 from tests.views.report.site.conftest import TOLD, run_of
 from ttt_cli.views.report.page import report_page
-from ttt_cli.views.report.site import shared
+from ttt_cli.views.report.site import lines
 from ttt_cli.views.report.site.build import write_site
 
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ def judged(axe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("judged") / "site"
     write_site(run_of(TOLD), place)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared, "OWN", 1)
+        patch.setattr(lines, "OWN", 1)
         write_site(run_of(TOLD), place / "few")
     (place / "report.html").write_text(report_page(run_of(TOLD)), encoding="utf-8")
     for script in (axe, Path(__file__).with_name("drive_axe.js")):

@@ -19,7 +19,7 @@ from tests.views.report.test_words import sites, unmarked
 from tests.views.test_hostile_names import NAMES
 from ttt_cli.views.beside import read_beside
 from ttt_cli.views.players.probability import colour_blind, stronger
-from ttt_cli.views.report.site import shared
+from ttt_cli.views.report.site import lines
 from ttt_cli.views.report.site.build import write_site
 
 pytestmark = pytest.mark.slow
@@ -178,13 +178,13 @@ def test_links_that_the_script_makes_lead_to_pages(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the names fold to, also where some have no page, or share one."""
-    monkeypatch.setattr(shared, "BYTES", 1500)
+    monkeypatch.setattr(lines, "BYTES", 1500)
     told_ = [
         ("1850", white, black, "1-0", f"{white} open", "?", "1")
         for white, black in zip(FOLDED, (*FOLDED[1:], FOLDED[0]), strict=True)
     ]
     for most, own, links in ((100, 100, 24), (5, 100, 11), (100, 2, 24)):
-        monkeypatch.setattr(shared, "OWN", own)
+        monkeypatch.setattr(lines, "OWN", own)
         place = tmp_path / f"{most}-{own}" / "site"
         place.parent.mkdir()
         write_site(run_of(told_), place, most=most)
@@ -205,8 +205,8 @@ def test_links_that_the_script_makes_lead_to_pages(
 def test_one_of_several_on_a_page_is_shown_alone(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared, "OWN", 1)
-    monkeypatch.setattr(shared, "FEW", 5)
+    monkeypatch.setattr(lines, "OWN", 1)
+    monkeypatch.setattr(lines, "FEW", 5)
     place = tmp_path / "site"
     write_site(run_of(TOLD), place)
     with_scripts(place)
@@ -230,7 +230,7 @@ def test_one_of_several_on_a_page_is_shown_alone(
 def test_no_name_is_obeyed_on_any_kind_of_page(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared, "OWN", 6)
+    monkeypatch.setattr(lines, "OWN", 6)
     told_ = [
         (str(1850 + year), white, black, result, NAMES[at], NAMES[-1 - at], NAMES[at])
         for year, result in enumerate(("1-0", "0-1", "1/2-1/2"))

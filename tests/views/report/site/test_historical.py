@@ -13,7 +13,7 @@ from tests.support.browser import Browser
 from tests.views.report.site.test_browser import told, with_scripts
 from ttt_cli.cli import main
 from ttt_cli.runs.run import open_run
-from ttt_cli.views.report.site import lines, shared
+from ttt_cli.views.report.site import lines
 
 pytestmark = pytest.mark.slow
 _HREF = re.compile(rb"<a href=\"?([^ >\"]+)")
@@ -30,7 +30,7 @@ def place(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.T
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TTT_RUN", raising=False)
         if request.param == "1963-1964":
-            patch.setattr(shared, "OWN", 50)
+            patch.setattr(lines, "OWN", 50)
             patch.setattr(lines, "FIRST_BYTES", 3000)
             patch.setattr(lines, "BYTES_A_PAGE", 3000)
         run, site = f"{folder / 'a.ttt'}", f"{folder / 'site'}"

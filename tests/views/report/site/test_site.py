@@ -19,7 +19,6 @@ from ttt_cli.views.rankings.leaders import leaders, reign_rows
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
 from ttt_cli.views.report.site import lines
-from ttt_cli.views.report.site import shared as share
 from ttt_cli.views.report.site.build import write_site
 from ttt_cli.views.report.site.curve import WHOLE
 from ttt_cli.views.report.site.year import moved
@@ -179,9 +178,9 @@ def test_fewer_pages_are_those_of_the_most_games(tmp_path: Path) -> None:
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site on which two players and one event have pages of their own, the others share small pages."""
-    monkeypatch.setattr(share, "OWN", 1)
-    monkeypatch.setattr(share, "FEW", 3)
-    monkeypatch.setattr(share, "BYTES", 1000)
+    monkeypatch.setattr(lines, "OWN", 1)
+    monkeypatch.setattr(lines, "FEW", 3)
+    monkeypatch.setattr(lines, "BYTES", 1000)
     write_site(run_of(TOLD), tmp_path / "shared")
     return tmp_path / "shared"
 
@@ -215,12 +214,12 @@ def test_players_and_events_of_a_few_games_share_pages(shared: Path, site: Path)
 def test_shared_pages_are_cut_by_size_and_all_parts_are_there() -> None:
     games = np.arange(7000)[::-1] // 500
     slugs = [f"p{at:04}" for at in range(7000)]
-    found = share.addresses(slugs, games, np.full(7000, 3000))
+    found = lines.addresses(slugs, games, np.full(7000, 3000))
     own = [place for place in found if place and "#" not in place]
     assert own == [f"{slug}.html" for slug in slugs[:3000]]
     assert len({place.partition("#")[0] for place in found[3000:] if place}) == -(-4000 // 33)
     assert [place and place.partition("#")[2] for place in found[3000:]] == slugs[3000:]
-    assert share.addresses([None, "a"], np.array([1, 1]), np.array([1, 1])) == [None, "a.html"]
+    assert lines.addresses([None, "a"], np.array([1, 1]), np.array([1, 1])) == [None, "a.html"]
 
 
 def test_long_tables_go_on_on_further_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,13 @@
-"""The whole site, written into a folder."""
+"""The whole site, written into a folder: filled beside its place, and moved there when it is complete."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ttt_cli.errors import RunError
+from ttt_cli.files import real_place, workplace
 from ttt_cli.progress import SILENT, Progress
 from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
@@ -12,24 +15,26 @@ from ttt_cli.views.rankings.eligible import Eligible, eligible
 from ttt_cli.views.report.site.book import Book, open_book
 from ttt_cli.views.report.site.compare import compare_page, events_script, history_scripts, names_script
 from ttt_cli.views.report.site.event import event_pages
-from ttt_cli.views.report.site.folder import new_folder
 from ttt_cli.views.report.site.front import event_lists, front_page, player_lists, year_list
+from ttt_cli.views.report.site.lines import firsts
 from ttt_cli.views.report.site.player import player_pages
-from ttt_cli.views.report.site.shared import firsts
 from ttt_cli.views.report.site.year import year_page
 from ttt_cli.views.report.words import say, speaking, spoken
 from ttt_cli.views.templates import asset, embedded, script
 
 MOST: Final = 30_000  # players with pages of their own, and events
 _SCRIPTS: Final = ("base.js", "element.js", "fold.js", "combobox.js", "lines.js", "site.js")
-
-
 _LINES: Final = (
     ("record", "Of every event: year, name, place, games, points, expected, performance. Of every game: date, colour, "
      "opponent, result, expected."),
     ("rounds", "Round, date, white, black, result, expected of white."),
 )  # fmt: skip
 _COMPARE: Final = ("periods.js", "dom.js", "table.js", "axes.js", "curves.js", "hover.js", "compare.js")
+MARK: Final = "made-by-ttt.txt"
+_MARK_TEXT: Final = "This folder was written by `ttt report`, which replaces it as a whole.\n"
+_OURS: Final = frozenset({MARK, "players", "years", "events", "data"})
+_ENDINGS: Final = (".html", ".css", ".js")
+Write = Callable[[str, str], None]
 
 
 @dataclass(frozen=True)
@@ -99,3 +104,60 @@ def _before(lines: tuple[str, str]) -> str:
     name, english = lines
     told = "".join(f"\\{ord(c):x} " if c in '"\\<\n' else c for c in say(english))
     return f':is(main, section:target) > .{name}::before {{ content: "{told}"; }}\n'
+
+
+@contextmanager
+def new_folder(place: Path) -> Iterator[Write]:
+    """What writes a file of a site: its path within it, and its text.
+
+    When the block ends well the folder takes the place of an older site or of an empty folder. Raises RunError, and
+    leaves `place` as it is, when it cannot be written, or when something else stands there.
+    """
+    place = real_place(place)
+    _refuse_others(place)
+    try:
+        with workplace(place) as room:
+            new, old = room / "new", room / "old"
+            folders: set[str] = set()
+
+            def write(path: str, text: str) -> None:
+                folder = path.rpartition("/")[0]
+                if folder not in folders:
+                    (new / folder).mkdir(parents=True, exist_ok=True)
+                    folders.add(folder)
+                with (new / path).open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+                    file.write(text)
+
+            write(MARK, _MARK_TEXT)
+            yield write
+            _refuse_others(place)
+            if place.exists():
+                place.rename(old)
+            try:
+                new.rename(place)
+            except OSError:
+                if old.exists():
+                    old.rename(place)
+                raise
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror or error}", where=str(place)) from error
+
+
+def _refuse_others(place: Path) -> None:
+    """Raise RunError where a site would take the place of anything that is not one."""
+    where = str(place)
+    if not place.parent.is_dir():
+        raise RunError("its folder does not exist", where=where, hint=f"mkdir -p {place.parent}")
+    if not place.exists():
+        return
+    if not place.is_dir():
+        raise RunError("is a file, not a folder", where=where, hint="name a folder, or a page NAME.html")
+    names = {entry.name for entry in place.iterdir()}
+    others = sorted(name for name in names if name not in _OURS and not name.endswith(_ENDINGS))
+    if names and (MARK not in names or others):
+        what = f" ({others[0]})" if others else ""
+        raise RunError(
+            f"holds what `ttt report` did not write{what}",
+            where=where,
+            hint="name a new folder, or empty this one",
+        )

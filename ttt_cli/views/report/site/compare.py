@@ -7,12 +7,10 @@ import numpy as np
 
 from ttt_cli.arrays import Array
 from ttt_cli.views.report.players import short
-from ttt_cli.views.report.site.book import Book
-from ttt_cli.views.report.site.events import Event
+from ttt_cli.views.report.site.book import Book, Person
+from ttt_cli.views.report.site.lines import follows, number_of
 from ttt_cli.views.report.site.markup import note, page, text
-from ttt_cli.views.report.site.people import Person
-from ttt_cli.views.report.site.played import predicted
-from ttt_cli.views.report.site.shared import follows, number_of
+from ttt_cli.views.report.site.played import Event, predicted
 from ttt_cli.views.report.words import say, say_line
 from ttt_cli.views.run import axis_title
 from ttt_cli.views.templates import embedded, filled
