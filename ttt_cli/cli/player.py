@@ -1,9 +1,6 @@
 """`ttt player`: one player's history."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +8,6 @@ from ttt_cli.cli.line.options import Asked, asking_options, refuse
 from ttt_cli.cli.terminal.console import figure_format, on_terminal, save_figure, say, width
 from ttt_cli.cli.terminal.streams import printable
 from ttt_cli.views.rows import speaks_unicode
-
-if TYPE_CHECKING:
-    from ttt_cli.views.players.player import PlayerView
 
 
 @click.command("player")
@@ -31,7 +25,7 @@ def command(asked: Asked, name: tuple[str, ...], record: bool, upsets: bool, plo
     `ttt player morphy`, `ttt player "Morphy, P"`. Periods without games have games 0. Tables are followed by
     the record, the biggest upsets and, on a terminal, a chart.
     """
-    from ttt_cli.views.players.player import player_games, player_view
+    from ttt_cli.views.players.player import player_chart, player_games, player_view
 
     refuse(
         ("--record and --upsets are one or the other", record and upsets),
@@ -39,8 +33,9 @@ def command(asked: Asked, name: tuple[str, ...], record: bool, upsets: bool, plo
     )
     plot_format = figure_format(plot) if plot else ""
     run = asked.open()
+    ascii_only = not speaks_unicode(sys.stdout)
     room = max(width() - len("rating 2000  2000 points "), 10)
-    view = player_view(run, " ".join(name), width=room, ascii_only=not speaks_unicode(sys.stdout))
+    view = player_view(run, " ".join(name), width=room, ascii_only=ascii_only)
     if view.note:
         say(view.note)
     if plot:
@@ -58,11 +53,5 @@ def command(asked: Asked, name: tuple[str, ...], record: bool, upsets: bool, plo
     else:
         asked.show(view.rows, games.short_record, games.short_upsets)
         if on_terminal():
-            _draw(view)
-
-
-def _draw(view: PlayerView) -> None:
-    from ttt_cli.views.players.player import player_chart
-
-    lines = player_chart(view.rows, width=width(), ascii_only=not speaks_unicode(sys.stdout))
-    click.echo("".join(f"\n{printable(line)}" for line in lines))
+            lines = player_chart(view.rows, width=width(), ascii_only=ascii_only)
+            click.echo("".join(f"\n{printable(line)}" for line in lines))

@@ -82,7 +82,8 @@ class AskedRun:
         """Column names and all rows of a SQL query over the run's tables (`ttt_cli.runs.schema`)."""
         with self._open() as connection:
             result = connection.execute(sql, list(parameters))
-            return _names(result), result.fetchall()
+            names = tuple(str(column[0]) for column in result.description or ())
+            return names, result.fetchall()
 
     def arrays(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, NDArray[Any]]:
         """The columns of a SQL query as numpy arrays, for many rows.
@@ -176,7 +177,3 @@ class AskedRun:
         while self._held:
             self.__exit__(None, None, None)
         self._session.close()
-
-
-def _names(result: DuckDBPyConnection) -> Columns:
-    return tuple(str(column[0]) for column in result.description or ())

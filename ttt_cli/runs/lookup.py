@@ -165,8 +165,11 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
     if at is None:
         at = run.meta.last if player is None else _history(run, player)[1]
     query = f"SELECT arg_max(period, period_number), max(period_number) FROM periods WHERE {whose}"
-    condition, wanted = _means(at.strip() if at else None)
-    (label, number), *_ = run.query(f"{query} AND {condition}", [*values, *wanted])[1]
+    if at:
+        meant = at.strip()
+        query += " AND (period = ? OR starts_with(period, ?) OR starts_with(?, period || '-'))"
+        values = [*values, meant, f"{meant}-", meant]
+    (label, number), *_ = run.query(query, values)[1]
     if label is None:
         raise _nothing_then(run, at, player)
     return str(label), int(number)
@@ -184,12 +187,6 @@ def _is_period(at: str) -> bool:
     except ValueError:
         return False
     return _PERIOD.fullmatch(at) is not None
-
-
-def _means(at: str | None) -> tuple[str, Sequence[Any]]:
-    if at is None:
-        return "true", ()
-    return "(period = ? OR starts_with(period, ?) OR starts_with(?, period || '-'))", (at, f"{at}-", at)
 
 
 def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:

@@ -74,7 +74,9 @@ def check_catalog(connection: DuckDBPyConnection, path: Path) -> tuple[str, ...]
     if "meta" not in plain:
         raise NotARun(path)
     check_format(connection, path, inputs="inputs" in plain)
-    _check_size(connection, path)
+    (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {DATABASE}.main.meta").fetchone() or (0,)
+    if size > _MOST_META:
+        raise _strange(path, "its table `meta` holds what cannot be")
     chains = ("skill", *_CHAIN_SD.findall(found.get("spans", "")))
     whole = "weight bigint" in found.get("game_rows", "")
     expected = tables(chains, whole=whole)
@@ -186,12 +188,6 @@ def _within(column: str, low: float, high: float | str, *, known: bool = True) -
     """Whether a column's values, which are `known` everywhere, lie in a range; NaN is above all."""
     condition = f"coalesce(min({column}) >= {low!r} AND max({column}) <= {high}, true)"
     return f"{condition} AND count({column}) = count(*)" if known else condition
-
-
-def _check_size(connection: DuckDBPyConnection, path: Path) -> None:
-    (size,) = connection.execute(f"SELECT sum(strlen(value)) FROM {DATABASE}.main.meta").fetchone() or (0,)
-    if size > _MOST_META:
-        raise _strange(path, "its table `meta` holds what cannot be")
 
 
 def _words(sql: str) -> set[str]:

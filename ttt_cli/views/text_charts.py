@@ -93,7 +93,9 @@ def chart(
     dots = across * _ACROSS
     heights = [row_of(_at(mean, (i + 0.5) / dots), height * _DOWN) for i in range(dots)]
     _draw_line(cells, heights, ascii_only)
-    return [*_with_axis(cells, labels, margin, ascii_only), f"{'':{margin + 2}}{_ends(ends, across)}"]
+    first, last = ends
+    below = f"{'':{margin + 2}}{first}{'':{max(across - len(first) - len(last), 1)}}{last}"
+    return [*_with_axis(cells, labels, margin, ascii_only), below]
 
 
 def _with_axis(cells: list[list[str]], labels: list[str], margin: int, ascii_only: bool) -> list[str]:
@@ -104,11 +106,6 @@ def _with_axis(cells: list[list[str]], labels: list[str], margin: int, ascii_onl
         for row, label in enumerate(labels)
     )
     return [f"{left}{''.join(row)}".rstrip() for left, row in zip(axis, cells, strict=True)]
-
-
-def _ends(ends: tuple[str, str], across: int) -> str:
-    first, last = ends
-    return f"{first}{'':{max(across - len(first) - len(last), 1)}}{last}"
 
 
 def _at(values: Sequence[float], place: float) -> float:

@@ -31,7 +31,9 @@ def complaint(error: click.ClickException) -> str:
     """What is wrong."""
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Argument):
         choices = error.param.type.choices if isinstance(error.param.type, click.Choice) else ()
-        return f"{placeholder(error.param)} is missing" + _one_of(choices)
+        return f"{placeholder(error.param)} is missing" + (
+            f": one of {', '.join(map(str, choices))}" if choices else ""
+        )
     said = error.message if isinstance(error, click.BadParameter) and error.param else error.format_message()
     for pattern, words in _REWORDED:
         said = re.sub(f"^{pattern}$", words, said, flags=re.DOTALL)
@@ -104,7 +106,8 @@ def _for_option(
         yield f"a model is chosen with -c {value}"
     if settings := list(_settings(name, value)):
         yield f"keys of a config are set with {' or '.join(settings)}"
-    known = [option for parameter in _context(error).command.params for option in parameter.opts]
+    context = error.ctx or click.Context(click.Command("ttt"))
+    known = [option for parameter in context.command.params for option in parameter.opts]
     if near := nearest(name, known, cutoff=0.75):
         yield f"did you mean {near}?"
     elsewhere = [command for command in commands if command != path and name in _options(command)]
@@ -114,17 +117,9 @@ def _for_option(
         yield f"did you mean {' or '.join(sorted(error.possibilities))}?"
 
 
-def _context(error: click.UsageError) -> click.Context:
-    return error.ctx or click.Context(click.Command("ttt"))
-
-
 def _options(command: str) -> set[str]:
     parameters = import_module(f"ttt_cli.cli.{command}").command.params
     return {name for parameter in parameters for name in parameter.opts}
-
-
-def _one_of(choices: Sequence[object]) -> str:
-    return f": one of {', '.join(map(str, choices))}" if choices else ""
 
 
 def _value(option: str, args: Sequence[str]) -> str:

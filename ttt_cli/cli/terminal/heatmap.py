@@ -141,12 +141,9 @@ def _colour_key(
     for step in range(_KEY_STEPS):
         place = ordered[round(step / (_KEY_STEPS - 1) * (len(ordered) - 1))]
         line.append(" ").append_text(_cell(height[place], "", 2, console, signs))
-        line.append(f" {_size(drops[place])}")
+        drop = drops[place]
+        line.append(f" {drop:,.0f}" if drop >= 100 else f" {drop:.2g}")
     return line
-
-
-def _size(drop: float) -> str:
-    return f"{drop:,.0f}" if drop >= 100 else f"{drop:.2g}"
 
 
 def _legend(surface: Surface, signs: Signs) -> list[Text]:

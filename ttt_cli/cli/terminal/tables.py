@@ -28,7 +28,10 @@ def print_table(rows: Rows, stream: TextIO) -> list[str]:
     terminal = stream.isatty()
     records = list(itertools.islice(rows.rows, SHOWN_ROWS + 1 if terminal else None))
     shown = records[:SHOWN_ROWS] if terminal else records
-    columns = _facts(rows, shown) if rows.single else _columns(rows, shown)
+    columns = _columns(rows, shown)
+    if rows.single:
+        facts = zip(*((column.name, column.cells[0]) for column in columns), strict=True)
+        columns = [Column("", list(cells), numeric=False) for cells in facts]
     console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=not terminal)
     remarks = []
     if terminal:
@@ -73,11 +76,6 @@ def _columns(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[Column]:
             values = [record[i] for record in records]
             found.append(Column(name, format_column(values, rows.decimals.get(name)), _is_numeric(values)))
     return found
-
-
-def _facts(rows: Rows, records: Sequence[tuple[Any, ...]]) -> list[Column]:
-    found = [(column.name, column.cells[0]) for column in _columns(rows, records)]
-    return [Column("", list(cells), numeric=False) for cells in zip(*found, strict=True)]
 
 
 def columns_that_fit(widths: Sequence[int], available: int) -> int:

@@ -14,7 +14,6 @@ from ttt_cli.runs.schema import ALIASES, DATABASE, HELD, TEXTS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-    from numpy.typing import NDArray
 
 _GAMES: Final = f"""
 SELECT date_days AS date, date_precision, white_id AS white, black_id AS black, outcome, weight, "offset",
@@ -44,19 +43,13 @@ def rebuild_games(connection: DuckDBPyConnection) -> Games:
             raise ValueError(name)
     further = _texts(connection) if held >= TEXTS else {}
     if "neutral_games" in held:
-        further["neutral"] = _neutral(connection, len(columns["date"]))
+        further["neutral"] = np.zeros(len(columns["date"]), np.bool_)
+        further["neutral"][connection.execute(_NEUTRAL).fetchnumpy()["row"]] = True
     return Games(
         **({name: np.ma.getdata(column) for name, column in columns.items()} | further),
         players=tuple(player for (player,) in players),
         report=_report(connection),
     )
-
-
-def _neutral(connection: DuckDBPyConnection, games: int) -> NDArray[np.bool_]:
-    """Which of so many games were on neutral ground."""
-    neutral = np.zeros(games, np.bool_)
-    neutral[connection.execute(_NEUTRAL).fetchnumpy()["row"]] = True
-    return neutral
 
 
 def _texts(connection: DuckDBPyConnection) -> dict[str, Any]:

@@ -84,12 +84,8 @@ def _together(
         return [sd for sd in apart if sd is not None], "independent"
     import numpy as np
 
-    pairs, weights = (
-        [[(a, number), (b, number)] for number in numbers],
-        [np.array([1.0, -1.0])] * len(numbers),
-    )
-    variance = np.maximum(run.joint.variances(pairs, weights), 0.0)
-    return (run.scale.slope * np.sqrt(variance)).tolist(), "joint"
+    pairs = [[(a, number), (b, number)] for number in numbers]
+    return run.joint.deviations(pairs, [np.array([1.0, -1.0])] * len(numbers)), "joint"
 
 
 def dominance_chart(run: Run, players: Sequence[str], limits: Eligible) -> alt.LayerChart:

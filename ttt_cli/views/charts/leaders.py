@@ -64,7 +64,7 @@ def leaders_chart(run: Run, limits: Eligible) -> alt.LayerChart:
     low = min(bar["low"] for bar in bars)
     x = years(first, last, [first, last])
     axis = alt.Axis(
-        title="probability of being the strongest", titleAnchor="start", values=_ticks(low),
+        title="probability of being the strongest", titleAnchor="start", values=[k / 5 for k in range(int(low * 5), 6)],
         labelExpr="format(abs(datum.value), '.1f')",
     )  # fmt: skip
     y = alt.Y("low:Q", axis=axis, scale=alt.Scale(domain=[low, 1.0 + _HEADROOM], nice=False))
@@ -109,11 +109,6 @@ def _bars(one: Leader, year: float, width: float, led: set[str]) -> Iterator[dic
             known = {"player": player, "led": player if player in led else "", "p": chance}
             yield {**common, **known, "of": "challenger", "shade": 0.6, "low": low - chance, "high": low}
             low -= chance
-
-
-def _ticks(low: float) -> list[float]:
-    """Fifths from the lowest bar up to 1."""
-    return [k / 5 for k in range(int(low * 5), 6)]
 
 
 def _labels(found: Sequence[list[Leader]], period: Any, first: float, last: float) -> Records:

@@ -55,7 +55,8 @@ def skills_chart(
     shown = words or Words(f"Skill of {title_of(names)}", axis, "skill")
     dashed = any(point.margin is not None for history in curves for point in history.points)
     axes = _Scales(curves, other, shown, zero=words is not None)
-    layers = [*([_zero(axes)] if words else []), *_bands(curves, axes), *_lines(curves, axes, _mean)]
+    zero = chart_of([{"value": 0.0}]).mark_rule(color=PALE, aria=False).encode(y=axes.y())
+    layers = [*([zero] if words else []), *_bands(curves, axes), *_lines(curves, axes, _mean)]
     if dashed:
         layers += _lines(curves, axes, _with_margin, _DASHED)
     if other:
@@ -117,11 +118,6 @@ class _Scales:
     def year_at(self, pixel: float) -> float:
         """The year at a distance from the left."""
         return self.first + pixel / WIDTH * (self.last - self.first)
-
-
-def _zero(scale: _Scales) -> alt.Chart:
-    rule: alt.Chart = chart_of([{"value": 0.0}]).mark_rule(color=PALE, aria=False).encode(y=scale.y())
-    return rule
 
 
 def _mean(point: Point) -> float:

@@ -28,8 +28,8 @@ def reading_lines(games: Games, period: str, *, everything: bool = False) -> Ite
         tail = f", {_count(dropped, 'row')} dropped" if dropped else ""
         yield f"{file.path}: {_count(file.rows, 'row')}, {_count(file.used, 'game')}{tail}"
     yield from _problem_lines(report, everything)
-    vague = _vague(games, period)
-    if vague:
+    needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
+    if vague := int((games.date_precision < needed).sum()):
         yield f"{_count(vague, 'game')} dated less exactly than the {period}: in the middle of what is known"
 
 
@@ -120,12 +120,6 @@ def _problem_lines(report: ReadReport, everything: bool) -> Iterator[str]:
             examples = ", ".join(problem.place for problem in problems[:_EXAMPLES])
             more = ", ..." if count > _EXAMPLES else ""
             yield f"{line} ({examples}{more})" if examples else line
-
-
-def _vague(games: Games, period: str) -> int:
-    """Games whose date is known less exactly than the period."""
-    needed = {"year": 0, "quarter": 1, "month": 1}.get(period, 2)
-    return int((games.date_precision < needed).sum())
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -141,11 +141,10 @@ def players_rows(
     if until is not None:
         conditions.append('CAST(substr("first", 1, 4) AS INTEGER) <= ?')
         values.append(until)
-    limit = "" if number is None else f" LIMIT {number:d}"
     where = " AND ".join(conditions)
     (count,), *_ = run.query(f"SELECT count(*) FROM players WHERE {where}", values)[1]
     shown = count if number is None else min(count, number)
-    sql = f"{_SELECT} WHERE {where} ORDER BY games DESC, player{limit}"
-    columns, rows = run.stream(sql, values)
+    sql = f"{_SELECT} WHERE {where} ORDER BY games DESC, player LIMIT ?"
+    columns, rows = run.stream(sql, [*values, number])
     title = (f"{shown:,} of {run.meta.players:,} players", run_line(run))
     return Rows(columns, rows, title, _DECIMALS)

@@ -118,8 +118,7 @@ def _together(
     import numpy as np
 
     pair = [(own["player"], numbers[0]), (their["player"], numbers[1])]
-    (variance,) = run.joint.variances([pair], [np.array([1.0, -1.0])], EXACT)
-    sd = run.scale.slope * math.sqrt(max(variance, 0.0))
+    (sd,) = run.joint.deviations([pair], [np.array([1.0, -1.0])], EXACT)
     each = {"sd": math.sqrt(0.5) * sd}
     return {**own, **each}, {**their, **each}, sd, "joint"
 

@@ -48,10 +48,8 @@ def deviations(run: Run, leads: Sequence[Lead | None]) -> tuple[list[float | Non
     """The sds of leads, and how they were found."""
     known = [lead for lead in leads if lead and None not in lead.sds]
     if run.has_joint and known:
-        variance = run.joint.variances(
-            [lead.skills for lead in known], [_weights(len(lead.skills)) for lead in known]
-        )
-        found = iter((run.scale.slope * np.sqrt(np.maximum(variance, 0.0))).tolist())
+        skills = [lead.skills for lead in known]
+        found = iter(run.joint.deviations(skills, [_weights(len(group)) for group in skills]))
         return [next(found) if lead else None for lead in leads], JOINT
     return [apart(lead) for lead in leads], INDEPENDENT
 

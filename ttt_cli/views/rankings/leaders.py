@@ -109,18 +109,17 @@ def _fields(run: Run, rows: str, values: Sequence[Any]) -> Iterator[_Field]:
 
 def _decided(run: Run, fields: Sequence[_Field], seed: int) -> tuple[list[Leader], tuple[str, ...]]:
     from ttt_cli.views.rankings import dominance
-    from ttt_cli.views.rankings.strongest import covariances_of, settled, sharing
+    from ttt_cli.views.rankings.strongest import settled
 
     contests = [field.contest for field in fields if field.contest]
     if len(contests) < len(fields):
         return [field.leader for field in fields], ()
     leads = [field.lead.skills if field.lead else [] for field in fields]
-    covariances = covariances_of(run, [*sharing(contests), *leads])
-    found, remark = settled(contests, covariances and covariances[: len(contests)], seed)
+    found, remark, covariances = settled(run, contests, seed, leads)
     sds = (
         [dominance.apart(field.lead) for field in fields]
         if covariances is None
-        else [dominance.together(one) if len(one) else None for one in covariances[len(contests) :]]
+        else [dominance.together(one) if len(one) else None for one in covariances]
     )
     how = dominance.INDEPENDENT if covariances is None else dominance.JOINT
     return [

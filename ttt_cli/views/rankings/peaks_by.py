@@ -15,7 +15,7 @@ _SAFEST: Final = """
 SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games FROM (
     SELECT player, arg_max(struct_pack(period, mean, sd, lower := {order}), ({order}, -period_number)) AS peak
     FROM nodes WHERE {condition} GROUP BY player) JOIN players USING (player)
-ORDER BY peak.lower DESC, player{limit}
+ORDER BY peak.lower DESC, player LIMIT ?
 """
 _BEST: Final = """
 WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY period_number ORDER BY mean DESC, player) AS place
@@ -29,7 +29,7 @@ _LEADS: Final = f"""{_BEST},
                FROM ranked JOIN best USING (period_number) WHERE games > 0 AND many > {{fewest}})
 SELECT player, period_number, top, mean, sd, period, players.games FROM leads JOIN players USING (player)
 QUALIFY row_number() OVER (PARTITION BY player ORDER BY lead DESC, period_number) = 1
-ORDER BY lead DESC, player{{limit}}
+ORDER BY lead DESC, player LIMIT ?
 """
 _OF_PLAYERS: Final = f"""{_BEST}
 SELECT skills.player, period_number, top, skills.mean, skills.sd, skills.period, skills.games
@@ -53,8 +53,7 @@ def safest_peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
     """As `peaks`, by what a skill is with high probability, and with that: `lower`, the mean less two sds."""
     condition, values = limits.rules()
     with run:
-        limit = "" if number is None else f" LIMIT {number:d}"
-        _, found = run.query(_SAFEST.format(condition=condition, order=LOWER, limit=limit), values)
+        _, found = run.query(_SAFEST.format(condition=condition, order=LOWER), [*values, number])
         title = ("The highest peaks by mean - 2 sd", *among(run, replace(limits, active=None)), run_line(run))
     return ranked(("player", "period", "lower", "mean", "sd", "games"), found, title)
 
@@ -65,10 +64,9 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
     Their columns are `rank,player,period,dominance,sd_dominance,mean,sd,games`.
     """
     eligible, values = limits.always(run)
-    limit = "" if number is None else f" LIMIT {number:d}"
     with run:
-        query = _LEADS.format(rows=eligible, others=OTHERS, fewest=LEAST, limit=limit)
-        found = run.query(query, values)[1]
+        query = _LEADS.format(rows=eligible, others=OTHERS, fewest=LEAST)
+        found = run.query(query, [*values, number])[1]
         leads = [lead for row in found if (lead := _lead(*row[:5]))]
         sds, how = deviations(run, leads)
         title = ("The most dominant", *among(run, limits), REMARK.format(how), run_line(run))

@@ -54,40 +54,36 @@ def contest(number: int, players: Sequence[str], mean: Array, sd: Array, first: 
     return Contest(number, [players[k] for k in asked], mean[asked], p[kept])
 
 
-def sharing(contests: Sequence[Contest]) -> list[list[tuple[str, int]]]:
-    """The skills in each contest of those who share by samples."""
-    return [[(one.players[k], one.number) for k in _likely(one.p)] for one in contests]
-
-
-def covariances_of(run: Run, groups: Sequence[Sequence[tuple[str, int]]]) -> list[Array] | None:
-    """The covariance matrix of each group of skills; None without a joint posterior, or where it is out of reach."""
-    if not run.has_joint:
-        return None
-    try:
-        return [run.scale.slope**2 * covariance for covariance in run.joint.within(groups, _LOOSE)]
-    except ConfigError:
-        return None
-
-
 def settled(
-    contests: Sequence[Contest], covariances: Sequence[Array] | None, seed: int
-) -> tuple[list[Contest], str]:
-    """The same with probabilities by the covariances of those who are `sharing`, if known; and how they were found."""
-    if covariances is None:
-        return list(contests), INDEPENDENT
+    run: Run, contests: Sequence[Contest], seed: int, further: Sequence[Sequence[tuple[str, int]]] = ()
+) -> tuple[list[Contest], str, list[Array] | None]:
+    """The same with probabilities by the joint skills of those who are likely, and a line on how these were found.
+
+    Also the covariance matrices of `further` groups of skills. None, and all as it was, without a joint posterior or
+    where it is out of reach.
+    """
+    groups = [[(one.players[k], one.number) for k in _likely(one.p)] for one in contests]
+    try:
+        found = run.joint.within([*groups, *further], _LOOSE) if run.has_joint else None
+    except ConfigError:
+        found = None
+    if found is None:
+        return list(contests), INDEPENDENT, None
+    every = [run.scale.slope**2 * covariance for covariance in found]
+    covariances, others = every[: len(contests)], every[len(contests) :]
     samples = max(min(SAMPLES, ALL_SAMPLES // max(len(contests), 1)), LEAST_SAMPLES)
     most = max(map(len, covariances), default=0)
     normal = np.random.default_rng(seed).standard_normal((most, samples))  # the first rows whatever most is
-    found, errors = [], [0.0]
+    decided, errors = [], [0.0]
     for one, covariance in zip(contests, covariances, strict=True):
         some = _likely(one.p)
         won = _won(one.mean[some], covariance, normal[: len(some)])
         errors.append(math.sqrt(float((won * (1.0 - won)).max(initial=0.0)) / samples))
         p = one.p.copy()
         p[some] = won * p[some].sum()
-        found.append(one._replace(p=p))
+        decided.append(one._replace(p=p))
     who = f"the {most} likeliest" if len(contests) == 1 else f"up to {most} likely ones a period"
-    return found, JOINT.format(who, samples, seed, max(errors))
+    return decided, JOINT.format(who, samples, seed, max(errors)), others
 
 
 def _likely(p: Array) -> Places:

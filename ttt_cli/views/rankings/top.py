@@ -36,7 +36,7 @@ WITH chosen AS (SELECT * FROM players WHERE {condition} AND peak_mean IS NOT NUL
                WHERE player IN (SELECT player FROM chosen WHERE peak_sd > ?) AND sd <= ? GROUP BY player)
 SELECT player, peak_period, peak_mean, peak_sd, games FROM chosen WHERE coalesce(peak_sd, 0) <= ?
 UNION ALL SELECT player, peak.period, peak.mean, peak.sd, games FROM later JOIN chosen USING (player)
-ORDER BY peak_mean DESC, player{first}
+ORDER BY peak_mean DESC, player LIMIT ?
 """
 
 
@@ -98,8 +98,7 @@ def peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
     condition, values = limits.players()
     most = math.inf if limits.max_sd is None else limits.max_sd
     with run:
-        peak = _PEAKS.format(condition=condition, first="" if number is None else f" LIMIT {number:d}")
-        _, found = run.query(peak, [*values, most, most, most])
+        _, found = run.query(_PEAKS.format(condition=condition), [*values, most, most, most, number])
         title = ("The highest peaks", *among(run, replace(limits, active=None)), run_line(run))
     return ranked(("player", "period", "mean", "sd", "games"), found, title)
 
@@ -171,10 +170,10 @@ def _chances(
         return [None] * number, ()
     import numpy as np
 
-    from ttt_cli.views.rankings.strongest import contest, covariances_of, settled, sharing
+    from ttt_cli.views.rankings.strongest import contest, settled
 
     field = contest(period, players, np.array(means), np.array(sds, np.float64), number)
-    (found,), remark = settled([field], covariances_of(run, sharing([field])), seed)
+    (found,), remark, _ = settled(run, [field], seed)
     return found.p[:number].tolist(), (remark,)
 
 

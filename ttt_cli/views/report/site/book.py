@@ -14,7 +14,7 @@ from ttt_cli.runs.schema import DATABASE, TEXTS
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.players.record import NEUTRAL
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.strongest import NAMED, contest, covariances_of, settled, sharing
+from ttt_cli.views.rankings.strongest import NAMED, contest, settled
 from ttt_cli.views.rankings.top import SEED
 from ttt_cli.views.report.site.lines import addresses, named, slugs
 from ttt_cli.views.report.site.markup import link, text
@@ -137,7 +137,7 @@ def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[d
         contest(one.number, [everybody[at].name for at in one.id[:NAMED]], one.mean, one.sd, CHANCES)
         for one in parts.values()
     ]
-    decided, remark = settled(contests, covariances_of(run, sharing(contests)), SEED)
+    decided, remark, _ = settled(run, contests, SEED)
     return {
         at: replace(one, best=tuple(decision.p[:CHANCES].tolist()))
         for (at, one), decision in zip(parts.items(), decided, strict=True)

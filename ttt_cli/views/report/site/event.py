@@ -25,18 +25,13 @@ def event_pages(book: Book) -> Iterator[tuple[str, str]]:
 
 
 def _subject(book: Book, at: int) -> Subject:
-    event, games = book.events.all[at], _games_of(book, at)
+    events, event = book.events, book.events.all[at]
+    games: list[int] = events.games[slice(*events.starts[at : at + 2])].tolist()
     cells = _crosstable(book, at, games)
     facts = counted(len(games), "{} game", "{} games")
     year = turn(link(f"../years/{event.year}.html", str(event.year)))
     content, listed = [year, _standings(book, at, cells)], () if cells else _game_rows(book, games)
     return Subject(event.page or "", event.title, facts, facts, content, "rounds", listed, event.year)
-
-
-def _games_of(book: Book, at: int) -> list[int]:
-    events = book.events
-    found: list[int] = events.games[events.starts[at] : events.starts[at + 1]].tolist()
-    return found
 
 
 def _standings(book: Book, at: int, cells: list[str]) -> str:

@@ -25,6 +25,10 @@ _NODES: Final = f"""
 SELECT id, s.* EXCLUDE (player, "until", games)
 FROM {DATABASE}.main.spans s JOIN {DATABASE}.main.names n USING (player) ORDER BY id, period_number
 """
+_YEARS: Final = f"""
+SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year FROM periods
+WHERE period_number >= (SELECT min(period_number) FROM {DATABASE}.main.game_rows) ORDER BY period_number
+"""
 _SHOWN: Final = np.array([4, 7, 10])  # letters of a date, by its precision
 _UNKNOWN: Final = frozenset({"", "?", "??", "-", "--", "???", "????", "unknown", "n/a", "none"})
 Strengths = dict[str, Array]
@@ -95,7 +99,7 @@ def played_games(run: Run) -> Played:
         np.searchsorted(keys, games[side] * np.int64(1 << 32) + (period - _LOWEST))
         for side in ("white", "black")
     )
-    year = _years(run)[period - period.min()] if len(period) else period
+    year = run.arrays(_YEARS)["year"][period - period.min()] if len(period) else period
     sides = _rows(nodes, white), _rows(nodes, black)
     return Played(
         **games,
@@ -140,14 +144,6 @@ def predicted(
 
 def _rows(strengths: Strengths, rows: Any) -> Strengths:
     return {name: column[rows] for name, column in strengths.items()}
-
-
-def _years(run: Run) -> Ids:
-    """The year of every period from that of the first game on."""
-    query = """SELECT CAST(substr(period, 1, 4) AS INTEGER) AS year FROM periods
-        WHERE period_number >= (SELECT min(period_number) FROM run.main.game_rows) ORDER BY period_number"""
-    years: Ids = run.arrays(query)["year"]
-    return years
 
 
 def _texts(run: Run, games: int) -> dict[str, Any]:
