@@ -146,7 +146,7 @@ class JointSkills:
         """
         if len(groups) > FEW:
             found = zip(weights, self.within(groups), strict=True)
-            variance = [w @ covariance @ w for w, covariance in found]
+            variance = [float(w @ covariance @ w) for w, covariance in found]
         else:
             points, ends = self._points([skill for group in groups for skill in group]), _ends(groups)
             parts = (points.of(slice(*both)) for both in pairwise(ends))

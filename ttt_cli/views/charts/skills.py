@@ -91,20 +91,19 @@ class _Scales:
         high = max([*(max(point.mean + point.sd, _with_margin(point)) for point in own), *means])
         room = _ROOM * (high - low) or 1.0
         self.low, self.high = low - room, high + room
+        self.x = years(self.first, self.newest, [self.first, self.last], words.across)
+        colours = [colour(index) for index in range(len(self.names))]
+        self.colour = alt.Color("player:N", legend=None, scale=alt.Scale(domain=self.names, range=colours))
 
-    def x(self) -> alt.X:
-        """The encoding of years."""
-        return years(self.first, self.newest, [self.first, self.last], self._words.across)
+    def of(self, records: Records, y: str = "value") -> alt.Chart:
+        """An unmarked chart of records with years, points of skill and players."""
+        chart: alt.Chart = chart_of(records).encode(x=self.x, y=self.y(y), color=self.colour)
+        return chart
 
     def y(self, field: str = "value") -> alt.Y:
         """The encoding of points of skill."""
         scale = alt.Scale(domain=[self.low, self.high], nice=False, zero=False)
         return alt.Y(f"{field}:Q", axis=alt.Axis(format="d", title=self._words.axis), scale=scale)
-
-    def colour(self) -> alt.Color:
-        """The encoding of players."""
-        colours = alt.Scale(domain=self.names, range=[colour(index) for index in range(len(self.names))])
-        return alt.Color("player:N", legend=None, scale=colours)
 
     def pixels(self, year: float, value: float) -> tuple[float, float]:
         """Where a year and a value are, from the top left."""
@@ -150,32 +149,23 @@ def _bands(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
         {"player": player, "year": point.year, **{name: value(point) for name, value in fields.items()}}
         for player, point in alone
     ]
-    bar = chart_of(records).mark_rule(strokeWidth=_BAR, opacity=0.16, aria=False)
-    bars = bar.encode(x=scale.x(), y=scale.y("low"), y2=alt.Y2("high:Q"), color=scale.colour())
-    return [
-        *([bars] if alone else []),
-        *(
-            chart_of(_pieces(curves, active, fields))
-            .mark_area(opacity=opacity, aria=False)
-            .encode(
-                x=scale.x(),
-                y=scale.y("low"),
-                y2=alt.Y2("high:Q"),
-                color=scale.colour(),
-                detail=alt.Detail("piece:N"),
-            )
-            for active, opacity in ((False, 0.07), (True, 0.16))
-        ),
+    bars = scale.of(records, "low").mark_rule(strokeWidth=_BAR, opacity=0.16, aria=False)
+    areas = [
+        scale.of(_pieces(curves, active, fields), "low")
+        .mark_area(opacity=opacity, aria=False)
+        .encode(y2=alt.Y2("high:Q"), detail=alt.Detail("piece:N"))
+        for active, opacity in ((False, 0.07), (True, 0.16))
     ]
+    return [*([bars.encode(y2=alt.Y2("high:Q"))] if alone else []), *areas]
 
 
 def _lines(
     curves: Sequence[History], scale: _Scales, value: Value, dash: Sequence[int] = (1, 0)
 ) -> list[alt.Chart]:
     return [
-        chart_of(_pieces(curves, active, {"value": value}))
+        scale.of(_pieces(curves, active, {"value": value}))
         .mark_line(strokeDash=list(dash), strokeWidth=width, opacity=opacity, aria=False)
-        .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail=alt.Detail("piece:N"))
+        .encode(detail=alt.Detail("piece:N"))
         for active, width, opacity in ((False, 1.0, 0.55), (True, 2.0, 1.0))
     ]
 
@@ -205,17 +195,8 @@ def _points(curves: Sequence[History], scale: _Scales, run_name: str, words: Wor
     ]
     if any("draw_margin" in record for record in records):
         shown += tooltips("draw_margin:Q")
-    chart: alt.Chart = (
-        chart_of(records)
-        .mark_point(filled=True, size=22, opacity=1, aria=False)
-        .encode(
-            x=scale.x(),
-            y=scale.y(),
-            color=scale.colour(),
-            shape=alt.Shape("player:N", legend=None, scale=shapes),
-            tooltip=shown,
-        )
-    )
+    marks = scale.of(records).mark_point(filled=True, size=22, opacity=1, aria=False)
+    chart: alt.Chart = marks.encode(shape=alt.Shape("player:N", legend=None, scale=shapes), tooltip=shown)
     return chart
 
 
@@ -239,19 +220,12 @@ def _names(curves: Sequence[History], scale: _Scales) -> list[alt.Chart]:
                 {**common, "year": scale.year_at(a), "value": scale.value_at(b)}
                 for a, b in ((x, y), (label.x - 1, label.y))
             ]
-    text = chart_of(labels).encode(x=scale.x(), y=scale.y(), text=alt.Text("text:N"))
+    text = chart_of(labels).encode(x=scale.x, y=scale.y(), text=alt.Text("text:N"))
     look: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": 12}
     halo = text.mark_text(**look, aria=False, stroke="white", strokeWidth=4, strokeJoin="round", opacity=0.85)
-    joined = (
-        chart_of(strokes)
-        .mark_line(strokeWidth=0.8, aria=False)
-        .encode(x=scale.x(), y=scale.y(), color=scale.colour(), detail=alt.Detail("player:N"))
-    )
-    return [
-        *([joined] if strokes else []),
-        halo,
-        text.mark_text(**look, fontWeight=600).encode(color=scale.colour()),
-    ]
+    joined = scale.of(strokes).mark_line(strokeWidth=0.8, aria=False).encode(detail=alt.Detail("player:N"))
+    named = text.mark_text(**look, fontWeight=600).encode(color=scale.colour)
+    return [*([joined] if strokes else []), halo, named]
 
 
 def title_of(names: Sequence[str]) -> str:

@@ -94,12 +94,8 @@ def _number_ones(book: Book) -> str:
     heads = ("from", "to", "player", "#years", *known, "#highest skill", "in")
     beneath = say("Beneath: who else may have been it, from {} on.", CHALLENGES) if book.remark else ""
     picture = reign_picture(book, leaders)
-    return (
-        picture
-        + note(beneath if picture else "")
-        + table("number ones", heads, rows)
-        + "".join(map(remark, told))
-    )
+    listed = table("number ones", heads, rows) + "".join(map(remark, told))
+    return picture + note(beneath if picture else "") + listed
 
 
 def _leader(book: Book, year: int) -> Leader:
@@ -134,22 +130,16 @@ def _cell(book: Book, column: str, value: Any) -> str:
 def player_lists(book: Book) -> Iterator[tuple[str, str]]:
     """Pages that list all players by name."""
     order = sorted(range(len(book.people)), key=lambda at: (book.people[at].folded, at))
-    rows = [_listed(book, at) for at in order]
+    rows = [
+        row(
+            book.root_links[at], str(one.first), str(one.last), number(one.games), points(one.peak_mean),
+            one.peak_period,
+        )
+        for at, one in ((at, book.people[at]) for at in order)
+    ]  # fmt: skip
     names = [book.people[at].name for at in order]
     heads = ("player", "#from", "#to", "#games", "#highest skill", "in")
     yield from _lists(book, "players", "Players", heads, rows, names)
-
-
-def _listed(book: Book, at: int) -> str:
-    one = book.people[at]
-    return row(
-        book.root_links[at],
-        str(one.first),
-        str(one.last),
-        number(one.games),
-        points(one.peak_mean),
-        one.peak_period,
-    )
 
 
 def event_lists(book: Book) -> Iterator[tuple[str, str]]:
@@ -173,23 +163,13 @@ def _lists(
     spans = [
         f"{keys[start]} – {keys[min(start + _LISTED, len(rows)) - 1]}" if rows else "" for start in starts
     ]
-    around = (
-        "<ul>" + "".join(f"<li>{link(*one)}" for one in zip(files, spans, strict=True)) + "</ul>"
-        if len(files) > 1
-        else ""
-    )
+    around = "".join(f"<li>{link(*one)}" for one in zip(files, spans, strict=True)) if len(files) > 1 else ""
+    every, all_ = f"{len(rows):,}", section("All", f"<ul>{around}</ul>" if around else "")
     for start, name, span in zip(starts, files, spans, strict=True):
-        part = (
-            table(file, heads, rows[start : start + _LISTED])
-            if rows
-            else note(say(f"No {file} are known in this run."))
-        )
-        facts = (
-            say("{} in all; here {}", f"{len(rows):,}", span)
-            if around
-            else say("{} in all", f"{len(rows):,}")
-        )
-        yield name, page(book.title, say(title), part, section("All", around), up="", facts=facts)
+        some = table(file, heads, rows[start : start + _LISTED])
+        part = some if rows else note(say(f"No {file} are known in this run."))
+        facts = say("{} in all; here {}", every, span) if around else say("{} in all", every)
+        yield name, page(book.title, say(title), part, all_, up="", facts=facts)
 
 
 def year_list(book: Book) -> str:
@@ -201,17 +181,7 @@ def year_list(book: Book) -> str:
     for year in book.all_years:
         ranking = book.rankings.get(year)
         first = (book.root_links[ranking.id[0]], points(ranking.mean[0])) if ranking else ("", "")
-        counts = (
-            f"{games[year]:,}",
-            f"{len(ranking.id) if ranking else 0:,}",
-            f"{len(book.events_in.get(year, [])):,}",
-        )
-        rows.append(row(link(f"years/{year}.html", str(year)), *first, *counts))
-    heads = ("year", "number one", "#skill", "#games", "#ranked", "#events")
-    return page(
-        book.title,
-        say("Years"),
-        table("years", heads, rows),
-        up="",
-        facts=counted(len(rows), "{} year", "{} years"),
-    )
+        counts = games[year], len(ranking.id) if ranking else 0, len(book.events_in.get(year, []))
+        rows.append(row(link(f"years/{year}.html", str(year)), *first, *(f"{count:,}" for count in counts)))
+    listed = table("years", ("year", "number one", "#skill", "#games", "#ranked", "#events"), rows)
+    return page(book.title, say("Years"), listed, up="", facts=counted(len(rows), "{} year", "{} years"))

@@ -57,18 +57,12 @@ def row(*cells: str) -> str:
     return f"<tr><td>{'<td>'.join(cells)}"
 
 
-def _opened(name: str, heads: tuple[str, ...], kind: str) -> str:
-    """A table up to its rows. A head that starts with # is of numbers."""
-    classes = " ".join(
-        [*([kind] if kind else []), *(f"r{at}" for at, head in enumerate(heads, 1) if head[:1] == "#")]
-    )
-    cells = "".join(f"<th>{text(say(head.removeprefix('#')))}" for head in heads)
-    return f'<div class=scroll><table id={anchor(name)}-table class="{classes}"><thead><tr>{cells}<tbody>'
-
-
 def table(name: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
-    """A table of rows of HTML."""
-    return f"{_opened(name, tuple(heads), kind)}{''.join(rows)}</table></div>"
+    """A table of rows of HTML. A head that starts with # is of numbers."""
+    classes = [kind] * bool(kind) + [f"r{at}" for at, head in enumerate(heads, 1) if head[:1] == "#"]
+    cells = "".join(f"<th>{text(say(head.removeprefix('#')))}" for head in heads)
+    opened = f'<table id={anchor(name)}-table class="{" ".join(classes)}"><thead><tr>{cells}<tbody>'
+    return f"<div class=scroll>{opened}{''.join(rows)}</table></div>"
 
 
 def anchor(name: str) -> str:

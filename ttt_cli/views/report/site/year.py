@@ -38,18 +38,14 @@ def year_page(book: Book, year: int) -> str:
     ranked = len(book.rankings[year].id) if year in book.rankings else 0
     games = counted(int(np.count_nonzero(played)), "{} game", "{} games")
     facts = f"{games}, {counted(ranked, '{} player ranked', '{} players ranked')}"
-    content = (
-        around,
-        section("Ranking", _ranking(book, year)),
-        section("Newcomers", _newcomers(book, year)),
-        section("Events", _events(book, year)),
-        section(
-            "Games of no known event",
-            _games(book, np.flatnonzero(played & (book.events.of_game < 0)).tolist()),
-        ),
-        around,
-    )
-    return page(book.title, str(year), *content, facts=facts)
+    alone = np.flatnonzero(played & (book.events.of_game < 0)).tolist()
+    parts = {
+        "Ranking": _ranking(book, year),
+        "Newcomers": _newcomers(book, year),
+        "Events": _events(book, year),
+    }
+    parts["Games of no known event"] = _games(book, alone)
+    return page(book.title, str(year), around, *map(section, parts, parts.values()), around, facts=facts)
 
 
 def _ranking(book: Book, year: int) -> str:
@@ -67,11 +63,8 @@ def _ranking(book: Book, year: int) -> str:
         played = number(games) if games else ""
         rows.append(row(str(rank), move, book.far_links[player], skill(mean, sd), *p_best, played))
     heads = ("#rank", "#move", "player", "#skill", *(["#p best"] if best else []), "#games")
-    return (
-        table("ranking", heads, rows)
-        + rest(len(ranking.id) - len(rows))
-        + remark(book.remark if best else "")
-    )
+    more = rest(len(ranking.id) - len(rows))
+    return table("ranking", heads, rows) + more + remark(book.remark if best else "")
 
 
 def moved(rank: int, before: int | None, *, new: bool) -> str:
@@ -103,11 +96,8 @@ def _events(book: Book, year: int) -> str:
         event = events.all[at]
         entries = slice(*events.entry_starts[at : at + 2].tolist())
         first = events.player[entries][events.rank[entries] == 1].tolist()
-        winners = (
-            ", ".join(book.far_links[one] for one in first)
-            if len(first) <= 3
-            else text(say("{} players", len(first)))
-        )
+        links = ", ".join(book.far_links[one] for one in first[:3])
+        winners = links if len(first) <= 3 else text(say("{} players", len(first)))
         rows.append(row(book.event_links[at], f"{event.games:,}", str(entries.stop - entries.start), winners))
     return table("events", ("event", "#games", "#players", "most points"), rows) if rows else ""
 
