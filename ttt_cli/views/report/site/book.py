@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from ttt_cli.arrays import Array, Ids, Places
-from ttt_cli.folding import fold_all
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.schema import DATABASE, TEXTS
 from ttt_cli.views.beside import Beside
@@ -144,6 +143,16 @@ def rankings(run: Run, limits: Eligible, everybody: Sequence[Person]) -> tuple[d
     }, remark
 
 
+class Folder:
+    """Players or events, whose pages are in one folder: by the way there, links to them and their fields in lines."""
+
+    def __init__(self, found: Sequence[Person | Event]) -> None:
+        self.links = cache(
+            lambda way: [link(f"{way}{one.page}", one.name) if one.page else text(one.name) for one in found]
+        )
+        self.fields = cache(lambda way: [named(one.name, one.page, one.folded, way) for one in found])
+
+
 @dataclass(frozen=True)
 class Book:
     """What is in a site: `title` stands on every page, players are called by their numbers in the run's names.
@@ -163,22 +172,14 @@ class Book:
     events: Events
 
     @cached_property
-    def links(self) -> list[str]:
-        """A link to each player from a page beside theirs, or the bare name."""
-        return self._links("")
+    def of_players(self) -> Folder:
+        """How players are called in pages."""
+        return Folder(self.people)
 
     @cached_property
-    def far_links(self) -> list[str]:
-        """The same from the other folders of the site."""
-        return self._links("../players/")
-
-    @cached_property
-    def root_links(self) -> list[str]:
-        """The same from the pages above."""
-        return self._links("players/")
-
-    def _links(self, way: str) -> list[str]:
-        return [link(f"{way}{one.page}", one.name) if one.page else text(one.name) for one in self.people]
+    def of_events(self) -> Folder:
+        """How events are called in pages."""
+        return Folder(self.events.all)
 
     @cached_property
     def sides(self) -> list[str]:
@@ -186,34 +187,6 @@ class Book:
         names = [say(name) for name in (*side_names(self.run), NEUTRAL)]
         initials = [name[0].upper() for name in names]
         return initials if len(set(initials)) == len(names) else names
-
-    @cached_property
-    def fields(self) -> list[str]:
-        """Each player in lines of a page beside theirs."""
-        return [named(one.name, one.page, one.folded, "") for one in self.people]
-
-    @cached_property
-    def far_fields(self) -> list[str]:
-        """The same in the other folders of the site."""
-        return [named(one.name, one.page, one.folded, "../players/") for one in self.people]
-
-    @cached_property
-    def event_links(self) -> list[str]:
-        """A link to each event from a page in another folder."""
-        return [self.event_link(event, "../events/") for event in self.events.all]
-
-    @cached_property
-    def event_fields(self) -> list[str]:
-        """Each event in lines of a page in another folder."""
-        return [
-            named(event.name, event.page, folded, "../events/")
-            for event, folded in zip(self.events.all, self.folded_events, strict=True)
-        ]
-
-    @cached_property
-    def folded_events(self) -> list[str]:
-        """Year and name of each event, folded."""
-        return fold_all([f"{event.year} {event.name}" for event in self.events.all])
 
     @cached_property
     def event_names(self) -> list[str]:
@@ -235,10 +208,6 @@ class Book:
         order, starts = self._entries
         found: list[int] = order[starts[player] : starts[player + 1]].tolist()
         return found
-
-    def event_link(self, event: Event, way: str) -> str:
-        """A link to an event's page, or its name where it has none; `way`: to the folder of events."""
-        return link(f"{way}{event.page}", event.name) if event.page else text(event.name)
 
     @cached_property
     def all_years(self) -> list[int]:

@@ -136,26 +136,18 @@ def names_script(book: Book) -> str:
 
     Then a 1 for those who are on a shared page.
     """
-    return handed_over(
-        "names",
-        [[one.name, one.first, one.last, short(one.games), *_place(one, one.folded)] for one in book.people],
-    )
+    told = [[one.name, one.first, one.last, short(one.games), *_place(one)] for one in book.people]
+    return handed_over("names", told)
 
 
 def events_script(book: Book) -> str:
     """The events that have a page: name, year, games, slug as above."""
-    return handed_over(
-        "events",
-        [
-            [event.name, event.year, event.games, *_place(event, folded)]
-            for event, folded in zip(book.events.all, book.folded_events, strict=True)
-            if event.slug
-        ],
-    )
+    told = [[one.name, one.year, one.games, *_place(one)] for one in book.events.all if one.slug]
+    return handed_over("events", told)
 
 
-def _place(one: Person | Event, folded: str) -> Iterator[str | int | None]:
-    yield 0 if one.slug and follows(one.slug, folded) else one.slug
+def _place(one: Person | Event) -> Iterator[str | int | None]:
+    yield 0 if one.slug and follows(one.slug, one.folded) else one.slug
     if number_of(one.page) is not None:
         yield 1
 

@@ -36,13 +36,13 @@ def _subject(book: Book, at: int) -> Subject:
 
 def _standings(book: Book, at: int, cells: list[str]) -> str:
     """Everybody by points; `cells` are those of the crosstable in each row, where there is one."""
-    events = book.events
+    events, links = book.events, book.of_players.links("../players/")
     skills = dict(_skills(book, at))
     first, end = events.entry_starts[at : at + 2].tolist()
     rows = []
     for k in range(first, min(end, first + _STANDINGS)):
         player = int(events.player[k])
-        start = f"<tr><td>{events.rank[k]}<td>{book.far_links[player]}{cells[k - first] if cells else ''}<td>"
+        start = f"<tr><td>{events.rank[k]}<td>{links[player]}{cells[k - first] if cells else ''}<td>"
         counts = (events.points[k], events.played[k], events.expected[k])
         told = points(events.performance[k]), points(skills.get(player))
         rows.append(start + "<td>".join([*map(number, counts), *told]))
@@ -88,7 +88,7 @@ def _results(found: list[str]) -> str:
 
 def _game_rows(book: Book, games: list[int]) -> Iterator[tuple[str, str]]:
     """The games of an event by round, then date; the links are in the standings."""
-    played, names, texts = book.played, book.far_fields, book.played.texts
+    played, names, texts = book.played, book.of_players.fields("../players/"), book.played.texts
     for game, white, black, outcome in _in_order(book, games):
         expected = played.chance[game, 2] + played.chance[game, 1] / 2.0
         told = (

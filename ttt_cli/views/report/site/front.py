@@ -79,13 +79,13 @@ def _beside(book: Book) -> str:
 
 def _number_ones(book: Book) -> str:
     """Every reign: mean and least probability of being the strongest over its years, skill in the best of them."""
-    rows = []
+    rows, links = [], book.of_players.links("players/")
     leaders = [_leader(book, year) for year in sorted(book.rankings)]
     for reign in reigns(leaders):
         best = max(reign, key=lambda one: one.mean)
         p = [one.p_best for one in reign if one.p_best is not None]
         chances = (chance(sum(p) / len(p)), chance(min(p))) if p else ()
-        who = book.root_links[book.number[best.player]], str(len(reign))
+        who = links[book.number[best.player]], str(len(reign))
         when = link(f"years/{best.period}.html", best.period)
         rows.append(row(reign[0].period, reign[-1].period, *who, *chances, skill(best.mean, best.sd), when))
     known = ["#p best", "#least"] if book.remark else []
@@ -119,7 +119,7 @@ def _cell(book: Book, column: str, value: Any) -> str:
     if value is None:
         return ""
     if column == "player":
-        return book.root_links[book.number[value]]
+        return book.of_players.links("players/")[book.number[value]]
     if column in ("mean", "sd", "dominance", "sd_dominance"):
         return points(value)
     if isinstance(value, float):
@@ -130,9 +130,10 @@ def _cell(book: Book, column: str, value: Any) -> str:
 def player_lists(book: Book) -> Iterator[tuple[str, str]]:
     """Pages that list all players by name."""
     order = sorted(range(len(book.people)), key=lambda at: (book.people[at].folded, at))
+    links = book.of_players.links("players/")
     rows = [
         row(
-            book.root_links[at], str(one.first), str(one.last), number(one.games), points(one.peak_mean),
+            links[at], str(one.first), str(one.last), number(one.games), points(one.peak_mean),
             one.peak_period,
         )
         for at, one in ((at, book.people[at]) for at in order)
@@ -147,8 +148,8 @@ def event_lists(book: Book) -> Iterator[tuple[str, str]]:
     events = book.events
     ends = (events.entry_starts[1:] - events.entry_starts[:-1]).tolist()
     rows = [
-        row(str(event.year), book.event_link(event, "events/"), f"{event.games:,}", str(players))
-        for event, players in zip(events.all, ends, strict=True)
+        row(str(event.year), shown, f"{event.games:,}", str(players))
+        for event, shown, players in zip(events.all, book.of_events.links("events/"), ends, strict=True)
     ]
     heads = ("year", "event", "#games", "#players")
     yield from _lists(book, "events", "Events", heads, rows, [str(event.year) for event in events.all])
@@ -177,10 +178,10 @@ def year_list(book: Book) -> str:
     games = dict.fromkeys(book.all_years, 0)
     for year in book.played.year.tolist():
         games[year] += 1
-    rows = []
+    rows, links = [], book.of_players.links("players/")
     for year in book.all_years:
         ranking = book.rankings.get(year)
-        first = (book.root_links[ranking.id[0]], points(ranking.mean[0])) if ranking else ("", "")
+        first = (links[ranking.id[0]], points(ranking.mean[0])) if ranking else ("", "")
         counts = games[year], len(ranking.id) if ranking else 0, len(book.events_in.get(year, []))
         rows.append(row(link(f"years/{year}.html", str(year)), *first, *(f"{count:,}" for count in counts)))
     listed = table("years", ("year", "number one", "#skill", "#games", "#ranked", "#events"), rows)

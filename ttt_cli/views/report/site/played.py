@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.arrays import Array, Ids, Mask, Places
+from ttt_cli.folding import fold_all
 from ttt_cli.inference.gaussian import in_year
 from ttt_cli.inference.outcome import by_sides
 from ttt_cli.quantities import TEXT_COLUMNS
@@ -159,10 +160,14 @@ def _texts(run: Run, games: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Event:
-    """One event; `page` is its address in the folder of events, `slug` its own part: both None without a page."""
+    """One event; `page` is its address in the folder of events, `slug` its own part: both None without a page.
+
+    `folded`: year and name.
+    """
 
     name: str
     year: int
+    folded: str
     games: int
     slug: str | None
     page: str | None
@@ -226,12 +231,14 @@ def _grouped(played: Played, most: int) -> tuple[Places, list[Event]]:
     of_game = of_key[place.ravel()]
     games = np.bincount(of_key[of_key >= 0], counts[of_key >= 0], len(chosen)).astype(np.int64)
     least = np.sort(games)[-most - 1] if len(games) > most else 0
-    every = slugs([f"{year} {name}" for year, name in chosen])
-    files = [slug if count > least else None for slug, count in zip(every, games.tolist(), strict=True)]
+    called = [f"{year} {name}" for year, name in chosen]
+    files = [
+        slug if count > least else None for slug, count in zip(slugs(called), games.tolist(), strict=True)
+    ]
     pages = addresses(files, games, 500 + 150 * games)
     return of_game, [
         Event(name, year, *further)
-        for (year, name), *further in zip(chosen, games.tolist(), files, pages, strict=True)
+        for (year, name), *further in zip(chosen, fold_all(called), games.tolist(), files, pages, strict=True)
     ]
 
 

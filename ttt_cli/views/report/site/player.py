@@ -116,12 +116,13 @@ def _career(book: Book, player: int, side: Side) -> list[str]:
 
 def _opponents(book: Book, side: Side) -> str:
     """Those met more than once, the most often met first."""
+    links = book.of_players.links("")
     keys, count, won, drawn, lost, scored, expected = side.sums(side.opponent)
     often = np.flatnonzero(count > 1)
     order = often[np.lexsort((keys[often], -count[often]))][:_MOST_OPPONENTS]
     rows = [
         row(
-            book.links[keys[at]], number(count[at]), record(won[at], drawn[at], lost[at]),
+            links[keys[at]], number(count[at]), record(won[at], drawn[at], lost[at]),
             number(scored[at]), number(expected[at]),
         )
         for at in order.tolist()
@@ -135,10 +136,10 @@ def _opponents(book: Book, side: Side) -> str:
 def _best_wins(book: Book, side: Side) -> str:
     won = np.flatnonzero((side.outcome == 2) & (side.win < 0.5))
     best = won[np.lexsort((side.games[won], side.win[won]))][:_BEST_WINS].tolist()
-    dates, events = book.played.dates, book.events.of_game
+    dates, events, links = book.played.dates, book.events.of_game, book.of_players.links("")
     rows = [
         row(
-            dates[side.games[at]], book.sides[side.way[at]], book.links[side.opponent[at]],
+            dates[side.games[at]], book.sides[side.way[at]], links[side.opponent[at]],
             chance(side.win[at]), book.event_names[events[side.games[at]]],
         )
         for at in best
@@ -152,7 +153,7 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
     An event: year, name, place, games, points, expected and performance. A game: date without that year, colour,
     opponent, result and expected.
     """
-    dates, fields = book.played.dates, book.fields
+    dates, fields, titles = book.played.dates, book.of_players.fields(""), book.of_events.fields("../events/")
     entry = {int(book.entry_event[at]): at for at in book.entries_of(player)}
     event = book.events.of_game[side.games]
     group = np.where(event >= 0, event, -1 - side.year)
@@ -164,7 +165,7 @@ def _games(book: Book, player: int, side: Side) -> Iterator[tuple[str, str]]:
         *(column[order].tolist() for column in (*of_games, group, side.year)), strict=True
     ):
         if at != last:
-            above = f"{year}\t{book.event_fields[at] if at >= 0 else ''}"
+            above = f"{year}\t{titles[at] if at >= 0 else ''}"
             yield "", f"{above}\t{_entry(book, entry[at])}" if at >= 0 else above
             last = at
         times = "" if weight == 1 else f" × {weight:.10g}"

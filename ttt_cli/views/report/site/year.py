@@ -53,7 +53,7 @@ def _ranking(book: Book, year: int) -> str:
     if ranking is None:
         return note(say("Nobody is eligible in this year."))
     earlier = book.rankings.get(year - 1)
-    best = ranking.best
+    best, links = ranking.best, book.of_players.links("../players/")
     rows = []
     columns = (column[:_RANKED].tolist() for column in (ranking.id, ranking.mean, ranking.sd, ranking.games))
     for rank, (player, mean, sd, games) in enumerate(zip(*columns, strict=True), 1):
@@ -61,7 +61,7 @@ def _ranking(book: Book, year: int) -> str:
         before = earlier.rank.get(player) if earlier else None
         move = moved(rank, before, new=book.people[player].first == year)
         played = number(games) if games else ""
-        rows.append(row(str(rank), move, book.far_links[player], skill(mean, sd), *p_best, played))
+        rows.append(row(str(rank), move, links[player], skill(mean, sd), *p_best, played))
     heads = ("#rank", "#move", "player", "#skill", *(["#p best"] if best else []), "#games")
     more = rest(len(ranking.id) - len(rows))
     return table("ranking", heads, rows) + more + remark(book.remark if best else "")
@@ -77,12 +77,12 @@ def moved(rank: int, before: int | None, *, new: bool) -> str:
 
 
 def _newcomers(book: Book, year: int) -> str:
-    years = book.years
+    years, links = book.years, book.of_players.links("../players/")
     rows = np.flatnonzero(years.year == year)
     new = [at for at in rows.tolist() if book.people[years.id[at]].first == year]
     new.sort(key=lambda at: (-years.mean[at], at))
     shown = [
-        row(book.far_links[years.id[at]], skill(years.mean[at], years.sd[at]), number(years.games[at]))
+        row(links[years.id[at]], skill(years.mean[at], years.sd[at]), number(years.games[at]))
         for at in new[:_NEW]
     ]
     heads = ("player", "#skill", "#games")
@@ -90,22 +90,22 @@ def _newcomers(book: Book, year: int) -> str:
 
 
 def _events(book: Book, year: int) -> str:
-    events = book.events
-    rows = []
+    events, links = book.events, book.of_players.links("../players/")
+    rows, titles = [], book.of_events.links("../events/")
     for at in book.events_in.get(year, []):
         event = events.all[at]
         entries = slice(*events.entry_starts[at : at + 2].tolist())
         first = events.player[entries][events.rank[entries] == 1].tolist()
-        links = ", ".join(book.far_links[one] for one in first[:3])
-        winners = links if len(first) <= 3 else text(say("{} players", len(first)))
-        rows.append(row(book.event_links[at], f"{event.games:,}", str(entries.stop - entries.start), winners))
+        named = ", ".join(links[one] for one in first[:3])
+        winners = named if len(first) <= 3 else text(say("{} players", len(first)))
+        rows.append(row(titles[at], f"{event.games:,}", str(entries.stop - entries.start), winners))
     return table("events", ("event", "#games", "#players", "most points"), rows) if rows else ""
 
 
 def _games(book: Book, games: list[int]) -> str:
     if not games:
         return ""
-    played, links = book.played, book.far_links
+    played, links = book.played, book.of_players.links("../players/")
     rows = [
         row(
             played.dates[at], links[played.white[at]], links[played.black[at]],
