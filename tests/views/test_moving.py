@@ -10,9 +10,10 @@ import pytest
 from tests.views.charts.test_curves import run_of
 from ttt_cli.runs.curves import rows
 from ttt_cli.runs.run import Run
-from ttt_cli.views.moving import pictures, short_tables
+from ttt_cli.views.report.facts import pictures
 from ttt_cli.views.report.page import report_page
 from ttt_cli.views.report.site.build import write_site
+from ttt_cli.views.run import short_tables
 
 TITLES = ["draw margin", "newcomers above the prior mean", "gain since the debut"]
 MOVING = {"growth": 200.0, "early": 2.0, "prior_mean_drift": 30.0, "draw_margin_drift": 0.2}

@@ -54,7 +54,7 @@ def command(
     if grid is not None:
         return _surface(asked, run, grid, overrides, jobs)
     from ttt_cli.views.evidence.report import scored_report
-    from ttt_cli.views.moving import short_tables
+    from ttt_cli.views.run import short_tables
 
     report, converged = scored_report(run, scores, since, every or 1, progress())
     asked.show(report, *(short_tables(run) if asked.titled else ()))

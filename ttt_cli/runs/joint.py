@@ -137,21 +137,26 @@ class JointSkills:
         """The covariance matrix of skills, (skills, skills), points^2. Raises LookupFailed, RunError."""
         return self._covariance(self._points(skills), EXACT, by_factor=len(skills) > FEW)
 
-    def deviations(
+    def variances(
         self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
-    ) -> list[float]:
-        """The sd of the weighted sum of each group of skills, on the scale of the run.
+    ) -> Array:
+        """The variance of the weighted sum of each group of skills, (groups,), points^2.
 
-        The variances of few groups are `exact` to its square. Raises as `within`.
+        Those of few groups are `exact` to its square. Raises as `within`.
         """
         if len(groups) > FEW:
             found = zip(weights, self.within(groups), strict=True)
-            variance = [float(w @ covariance @ w) for w, covariance in found]
-        else:
-            points, ends = self._points([skill for group in groups for skill in group]), _ends(groups)
-            parts = (points.of(slice(*both)) for both in pairwise(ends))
-            variance = [self._variance(part, w, exact) for part, w in zip(parts, weights, strict=True)]
-        sds: list[float] = (self._run.scale.slope * np.sqrt(np.maximum(variance, 0.0))).tolist()
+            return np.array([w @ covariance @ w for w, covariance in found])
+        points, ends = self._points([skill for group in groups for skill in group]), _ends(groups)
+        parts = (points.of(slice(*both)) for both in pairwise(ends))
+        return np.array([self._variance(part, w, exact) for part, w in zip(parts, weights, strict=True)])
+
+    def deviations(
+        self, groups: Sequence[Sequence[Skill]], weights: Sequence[Array], exact: float = EXACT
+    ) -> list[float]:
+        """The sds of the same, on the scale of the run."""
+        variance = np.maximum(self.variances(groups, weights, exact), 0.0)
+        sds: list[float] = (self._run.scale.slope * np.sqrt(variance)).tolist()
         return sds
 
     def _variance(self, points: _Points, w: Array, exact: float) -> float:

@@ -53,11 +53,9 @@ def write_text(rows: Rows, fmt: str, stream: TextIO, *, safe: bool = False) -> N
         case "tsv":
             stream.write("\t".join(rows.columns) + "\n")
             stream.writelines("\t".join(map(_tsv, row)) + "\n" for row in rows.rows)
-        case "json" if rows.single:
-            stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
-        case "json":
+        case "json" if not rows.single:
             stream.writelines(_json_array(_objects(rows, speaks_unicode(stream))))
-        case "jsonl":
+        case "json" | "jsonl":
             stream.writelines(f"{line}\n" for line in _objects(rows, speaks_unicode(stream)))
         case _:
             raise ValueError(f"no text format {fmt!r}")

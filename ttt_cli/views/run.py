@@ -1,13 +1,17 @@
-"""What all views of a run share: its unit, its line in titles, its tables."""
+"""What all views of a run share: its unit, its line in titles, its tables, and what moves with the years."""
 
 from importlib import import_module
 from threading import Thread
+from typing import Final
 
-from ttt_cli.runs import curves
+from ttt_cli.runs.curves import COLUMNS, Name, rows
 from ttt_cli.runs.evidence import evidence_table
 from ttt_cli.runs.run import Run
 from ttt_cli.runs.scale import Scale
 from ttt_cli.views.rows import Rows
+
+_SHOWN: Final = 12  # rows of a short table
+_STEPS: Final = (1, 2, 5, 10, 20, 50, 100)  # years
 
 
 def load_numpy_meanwhile(run: Run) -> None:
@@ -22,11 +26,8 @@ def scale_note(run: Run) -> str:
         slope = "slope by the anchors" if run.scale.matched else "200 points are 76 %"
         return f"Elo scale ({'; '.join(map(str, run.scale.anchors))}; {slope})"
     prior = run.meta.params.get("prior_mean")
-    return (
-        f"points of this run (newcomers {prior:g})"
-        if isinstance(prior, int | float)
-        else "points of this run"
-    )
+    newcomers = f" (newcomers {prior:g})" if isinstance(prior, int | float) else ""
+    return f"points of this run{newcomers}"
 
 
 def side_names(run: Run) -> tuple[str, str]:
@@ -53,8 +54,36 @@ def table_rows(run: Run, table: str) -> Rows:
     if table == "evidence":
         columns, points = evidence_table(run.evidence_points())
         return Rows(columns, points, decimals={"log_evidence": 3})
-    if table in curves.COLUMNS:
-        return Rows(curves.COLUMNS[table], curves.rows(run, table))
+    if table in COLUMNS:
+        return Rows(COLUMNS[table], rows(run, table))
     query = run.public_query(table)
-    columns, rows = run.stream(query)
-    return Rows(columns, rows, parquet=lambda path: run.copy_to(path, "parquet", query))
+    columns, found = run.stream(query)
+    return Rows(columns, found, parquet=lambda path: run.copy_to(path, "parquet", query))
+
+
+def curve_title(run: Run, name: Name) -> str:
+    """What a curve shows."""
+    own = "draw_margin" not in run.meta.params
+    return {
+        "draws": "mean draw margin of newcomers" if own else "draw margin",
+        "newcomers": "newcomers above the prior mean",
+        "career": "gain since the debut",
+    }[name]
+
+
+def across(name: Name) -> str:
+    """What a curve runs over."""
+    return "years since the debut" if name == "career" else "year"
+
+
+def short_tables(run: Run) -> list[Rows]:
+    """Every curve that the run has at round years, and where the rest is."""
+    found = []
+    for name, columns in COLUMNS.items():
+        if every := rows(run, name):
+            span = every[-1][0] - every[0][0]
+            step = next((step for step in _STEPS if span / step < _SHOWN), _STEPS[-1])
+            kept = [row for row in every if row[0] % step == 0 or row is every[-1]]
+            title = f"{curve_title(run, name)}, {run.scale.unit}; all of it: `ttt export {name}`"
+            found.append(Rows(columns, kept, (title,), dict.fromkeys(columns[1:], 1)))
+    return found

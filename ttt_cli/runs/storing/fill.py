@@ -1,13 +1,12 @@
 """The tables of a run from games and their fit."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ttt_cli import __version__
+from ttt_cli.config.schema import Config
 from ttt_cli.fitted import Fit, by_player
 from ttt_cli.games.table import Games
 from ttt_cli.processes import Engine
@@ -19,9 +18,6 @@ from ttt_cli.runs.storing.columns import Labels, link_columns, player_columns, t
 from ttt_cli.runs.storing.large import Tables
 from ttt_cli.runs.storing.parts import Rows, insert_parts
 from ttt_cli.timeline import Timeline
-
-if TYPE_CHECKING:
-    from ttt_cli.config.schema import Config
 
 
 def fill(

@@ -14,11 +14,11 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.charts.histories import History, Point, drawn_when_idle
 from ttt_cli.views.charts.labels import shorten
 from ttt_cli.views.charts.skills import Words, skills_chart, title_of
-from ttt_cli.views.moving import across, curve_title
 from ttt_cli.views.players.versus import TAKEN
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.peaks_by import leads_of
+from ttt_cli.views.run import across, curve_title
 
 _NONE: Final[dict[Name, tuple[str, str]]] = {
     "draws": ("the run has one draw margin for all years", "model.draw_margin_drift, say 0.04"),

@@ -3,19 +3,15 @@
 A strength is a row of a run's skills: `mean`, `sd` and the model's further columns (`draw_margin`, ...), points.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ttt_cli.inference.gaussian import in_year, is_gaussian
 from ttt_cli.inference.gaussian import outcomes as gaussian_outcomes
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
+from ttt_cli.runs.run import Run
 
 Strength = Mapping[str, Any]
 MOST_GAMES: Final = 500
@@ -35,7 +31,7 @@ class Outcome(NamedTuple):
         """The expected score, 0 to 1."""
         return self.win + self.draw / 2.0
 
-    def turned(self) -> Outcome:
+    def turned(self) -> "Outcome":
         """The same game seen from the other side."""
         return Outcome(self.loss, self.draw, self.win)
 

@@ -1,26 +1,27 @@
 """The parts of the page that stand still: summary, evidence, parameters, what was read and what was dropped."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ttt_cli.inference.switches import in_use
 from ttt_cli.reading.reports import place_text
+from ttt_cli.runs.curves import COLUMNS
+from ttt_cli.runs.curves import rows as curve_rows
+from ttt_cli.runs.meta import RunMeta
+from ttt_cli.runs.run import Run
+from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence.report import gain_per_game, has_evidence, naive_log_evidence
-from ttt_cli.views.moving import pictures
-from ttt_cli.views.report.words import say
+from ttt_cli.views.report.site.curve import career
+from ttt_cli.views.report.words import say, say_line
+from ttt_cli.views.run import across, curve_title
 
-if TYPE_CHECKING:
-    from ttt_cli.runs.meta import RunMeta
-    from ttt_cli.runs.run import Run
-    from ttt_cli.views.beside import Beside
-
+LATE: Final = "This fit had not converged: skills may be off by more than it was asked for."
 LONG: Final = 200  # characters of a note that is folded
 _PROBLEMS: Final = 100
+_CURVE: Final = "{}: {} in {} to {} in {}, highest {} in {}"
 
 
 def game_cards(meta: RunMeta) -> str:
@@ -51,7 +52,7 @@ def notes(meta: RunMeta, data: Mapping[str, Any]) -> str:
     """Paragraphs that a reader must not miss: a fit that did not converge, players left out, the model's notes."""
     lines = []
     if not meta.converged:
-        lines.append("This fit had not converged: skills may be off by more than it was asked for.")
+        lines.append(LATE)
     if data["leftOut"]:
         lines.append(
             f"To stay small, this page carries the {len(data['players']):,} players with at least "
@@ -77,6 +78,20 @@ def beside_section(beside: Beside) -> str:
     table = _table("Correlation of ratings with skills", ("year", "players rated", "correlation"), rows)
     heading = f'<section id="beside" aria-labelledby="beside-title"><h2 id="beside-title">{title}</h2>'
     return f"{heading}{words}<details><summary>Correlation by year</summary>{table}</details></section>"
+
+
+def pictures(run: Run) -> list[tuple[str, str]]:
+    """A heading for every curve that the run has, and the curve with a band of one sd as SVG."""
+    found = []
+    for name in COLUMNS:
+        if every := [row for row in curve_rows(run, name) if row[0] % 1 == 0]:
+            at, mean, sd = zip(*(row[:3] for row in every), strict=True)
+            title, years = curve_title(run, name), [int(year) for year in at]
+            unit = say_line(f"{run.scale.unit}, by {across(name)}")
+            drawn = career(say_line(title), unit, years, mean, sd, [0.0] * len(years), {}, _CURVE)
+            if drawn:
+                found.append((title, drawn))
+    return found
 
 
 def moving_section(run: Run) -> str:

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ttt_cli.runs.run import Run
-from ttt_cli.views.moving import pictures
 from ttt_cli.views.rankings.eligible import Eligible
 from ttt_cli.views.rankings.leaders import CHALLENGES, Leader, reigns
 from ttt_cli.views.rankings.peaks_by import most_dominant
 from ttt_cli.views.rankings.top import peaks
-from ttt_cli.views.report.facts import game_cards, model_cards, warning
+from ttt_cli.views.report.facts import LATE, game_cards, model_cards, pictures, warning
 from ttt_cli.views.report.site.book import Book
 from ttt_cli.views.report.site.curve import reign_picture
 from ttt_cli.views.report.site.markup import (
@@ -31,7 +30,6 @@ from ttt_cli.views.rows import Rows
 from ttt_cli.views.run import scale_note
 from ttt_cli.views.templates import showable
 
-_LATE: Final = "This fit had not converged: skills may be off by more than it was asked for."
 _SHOWN: Final = 50
 _LARGEST: Final = 100
 _LISTED: Final = 1500  # players or events in one list
@@ -50,7 +48,7 @@ def front_page(book: Book) -> str:
     """Who was number one when, the greatest, and where to go on."""
     run = book.run
     notes = [warning(showable(say_line(line))) for line in run.meta.notes]
-    late = "" if run.meta.converged else warning(say(_LATE))
+    late = "" if run.meta.converged else warning(say(LATE))
     ones = section("Number ones", _number_ones(book)) if book.rankings else ""
     ranked = [(head, ask(run, book.limits, _SHOWN)) for head, ask in GREATEST]
     greatest = [section(head, _table(book, head, rows)) for head, rows in ranked if rows.rows]
