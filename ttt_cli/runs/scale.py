@@ -66,10 +66,8 @@ def parse_anchor(text: str) -> Anchor:
     """`Lasker, Emanuel @ 1900 = 2720`. Raises ConfigError."""
     found = _ANCHOR.fullmatch(text.strip())
     if not found:
-        raise ConfigError(
-            f"{text!r} is no anchor of a scale",
-            hint=f"write NAME @ YEAR = RATING, for instance '{EXAMPLE}'",
-        )
+        hint = f"write NAME @ YEAR = RATING, for instance '{EXAMPLE}'"
+        raise ConfigError(f"{text!r} is no anchor of a scale", hint=hint)
     return Anchor(found["name"], found["period"], float(found["rating"]))
 
 
@@ -86,10 +84,8 @@ def asked_anchors(meta: RunMeta, asked: Sequence[str]) -> tuple[tuple[Anchor, ..
         if MATCHED in asked and not texts:
             texts = list(section.get("anchors", ()))
             if not texts:
-                raise ConfigError(
-                    "matched is the slope of anchors, and there are none",
-                    hint=f"add two or more: --scale '{EXAMPLE}'",
-                )
+                hint = f"add two or more: --scale '{EXAMPLE}'"
+                raise ConfigError("matched is the slope of anchors, and there are none", hint=hint)
         return tuple(map(parse_anchor, texts)), MATCHED in asked
     return tuple(map(parse_anchor, section.get("anchors", ()))), section.get("slope") == MATCHED
 
@@ -111,10 +107,8 @@ def _mean(query: Query, anchor: Anchor) -> float:
     rows = query(_SKILLS, [player, anchor.period, anchor.period])
     if not rows:
         ((first, last),) = query('SELECT "first", "last" FROM players WHERE player = ?', [player])
-        raise LookupFailed(
-            f"{player} cannot anchor the scale: no skill in {anchor.period}",
-            hint=f"from {first} to {last} there is",
-        )
+        hint = f"from {first} to {last} there is"
+        raise LookupFailed(f"{player} cannot anchor the scale: no skill in {anchor.period}", hint=hint)
     return float(rows[0][1])
 
 
@@ -124,8 +118,6 @@ def _matched_slope(means: Sequence[float], ratings: Sequence[float]) -> float:
     spread = fsum((mean - centre) ** 2 for mean in means)
     common = fsum((mean - centre) * (rating - level) for mean, rating in zip(means, ratings, strict=True))
     if spread == 0.0 or common <= 0.0:
-        raise ConfigError(
-            "the anchors give no slope",
-            hint="two or more are needed, with higher ratings for stronger players",
-        )
+        hint = "two or more are needed, with higher ratings for stronger players"
+        raise ConfigError("the anchors give no slope", hint=hint)
     return common / spread

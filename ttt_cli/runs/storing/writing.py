@@ -62,11 +62,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
             sentence = f"{path}: waiting for another process that writes this run (--no-wait refuses)"
             stack.enter_context(locked(lock, wait=_here.wait, on_wait=lambda: report(sentence)))
         except BlockingIOError:
-            raise RunError(
-                "another process writes this run",
-                where=str(path),
-                hint="leave --no-wait out to wait for its end",
-            ) from None
+            hint = "leave --no-wait out to wait for its end"
+            raise RunError("another process writes this run", where=str(path), hint=hint) from None
         except OSError as error:
             raise not_written(path, error) from error
         _here.held.add(place)
@@ -88,11 +85,8 @@ def check_place(place: Path) -> None:
     if not place.parent.is_dir():
         raise RunError("its folder does not exist", where=where, hint=f"mkdir -p {place.parent}")
     if is_protected(place):
-        raise RunError(
-            "is write-protected and stays as it is",
-            where=where,
-            hint=f"chmod u+w {place}, or write to another file",
-        )
+        hint = f"chmod u+w {place}, or write to another file"
+        raise RunError("is write-protected and stays as it is", where=where, hint=hint)
 
 
 def not_written(path: str | os.PathLike[str], error: OSError) -> RunError:

@@ -52,10 +52,8 @@ def difference_chart(run: Run, a: str, b: str) -> alt.LayerChart:
     """
     _, rows = run.query(_BOTH.format(drawn=drawn_when_idle(run)), [a, b])
     if not rows:
-        raise LookupFailed(
-            f"{a} and {b} have no {run.meta.period} in common",
-            hint="`ttt versus` compares skills of different times",
-        )
+        hint = "`ttt versus` compares skills of different times"
+        raise LookupFailed(f"{a} and {b} have no {run.meta.period} in common", hint=hint)
     sds, how = _together(run, a, b, [number for _, number, *_ in rows], [sd for *_, sd, _ in rows])
     points = tuple(
         Point(label, year_of(number, run.meta.period), lead, sd, games)

@@ -23,10 +23,8 @@ def surface_chart(run: Run) -> alt.LayerChart:
     """
     surface = stored_surface(run.evidence_points())
     if surface is None:
-        raise LookupFailed(
-            f"{run.name} holds no evidence over two parameters",
-            hint="make it with `ttt evidence --grid beta,tau`",
-        )
+        hint = "make it with `ttt evidence --grid beta,tau`"
+        raise LookupFailed(f"{run.name} holds no evidence over two parameters", hint=hint)
     highest = surface.values[surface.best]
     note = f"{run.name} · the best of {len(surface.points):,} points (dot): {surface.best_words}, {highest:,.1f} nats"
     return finish(_layers(surface), f"Log-evidence of {run.meta.model}", note, height=_HEIGHT)

@@ -156,8 +156,5 @@ def _refuse_others(place: Path) -> None:
     others = sorted(name for name in names if name not in _OURS and not name.endswith(_ENDINGS))
     if names and (MARK not in names or others):
         what = f" ({others[0]})" if others else ""
-        raise RunError(
-            f"holds what `ttt report` did not write{what}",
-            where=where,
-            hint="name a new folder, or empty this one",
-        )
+        hint = "name a new folder, or empty this one"
+        raise RunError(f"holds what `ttt report` did not write{what}", where=where, hint=hint)

@@ -31,7 +31,6 @@ from ttt_cli.views.run import scale_note
 from ttt_cli.views.templates import showable
 
 _SHOWN: Final = 50
-_LARGEST: Final = 100
 _LISTED: Final = 1500  # players or events in one list
 # What the first page ranks players by: a heading, and who asks the run for the rows.
 GREATEST: Final[tuple[tuple[str, Callable[[Run, Eligible, int], Rows]], ...]] = (
