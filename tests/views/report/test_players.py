@@ -8,8 +8,7 @@ from tests.support.handmade import games_of, put_small_run
 from ttt_cli.config.schema import Config
 from ttt_cli.runs.run import Run, memory_run, open_run
 from ttt_cli.timeline import build_timeline
-from ttt_cli.views.report.page import report_data
-from ttt_cli.views.report.players import carried_players, short
+from ttt_cli.views.report.page import carried_players, report_data, short
 
 
 @pytest.fixture

@@ -176,15 +176,12 @@ def _stem(players: Sequence[str]) -> str:
     return "-".join(shown) + (f"-and-{len(words) - _NAMED}" if len(words) > _NAMED else "")
 
 
-def render(spec: Mapping[str, Any], fmt: str, *, sharpness: float = _SHARPNESS) -> bytes:
-    """A Vega-Lite figure in one of `ttt_cli.views.charts.FIGURE_FORMATS`, as bytes; without browser or network.
-
-    `sharpness`: pixels of a PNG per pixel of the figure.
-    """
+def render(spec: Mapping[str, Any], fmt: str) -> bytes:
+    """A Vega-Lite figure in one of `ttt_cli.views.charts.FIGURE_FORMATS`, as bytes; without browser or network."""
     figure = showable(spec)
     match fmt:
         case "png":
-            return bytes(vl_convert.vegalite_to_png(figure, scale=sharpness))
+            return bytes(vl_convert.vegalite_to_png(figure, scale=_SHARPNESS))
         case "svg":
             return str(vl_convert.vegalite_to_svg(figure)).encode()
         case "pdf":

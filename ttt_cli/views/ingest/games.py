@@ -58,9 +58,9 @@ class Report:
 
     def section(self, name: str) -> Rows:
         """The rows of a section, with its heading as the title."""
-        from ttt_cli.views.ingest import sections
+        from ttt_cli.views.ingest.sections import section
 
-        rows: Rows = getattr(sections, name)(self.findings)
+        rows = section(self.findings, name)
         heading = HEADINGS[name]
         if name == "files" and self.findings.folder:
             heading += f" in {self.findings.folder}"

@@ -1,7 +1,7 @@
 """Sections of the ingest report: what is counted, and who is who."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, fields
 from typing import Any, Final
 
@@ -19,8 +19,26 @@ from ttt_cli.views.ingest.findings import Findings
 from ttt_cli.views.rows import Rows
 
 _PRECISIONS: Final = ("year", "month", "day")
+_PLAIN: Final[dict[str, type[Any]]] = {
+    "ties": Tie,
+    "joins": Join,
+    "growth": Growth,
+}  # rows as they were found
+_STEPS: Final = {"years": 1, "decades": 10}
 _SHARES: Final = {"share": 3, "draw_share": 3}
 _CAREERS: Final = ("main_games", "main_first", "main_last", "synonym_games", "synonym_first", "synonym_last")
+
+
+def section(findings: Findings, name: str) -> Rows:
+    """A section by its name."""
+    if kind := _PLAIN.get(name):
+        return Rows(
+            tuple(one.name for one in fields(kind)), [astuple(one) for one in getattr(findings, name)]
+        )
+    if step := _STEPS.get(name):
+        return _over_time(findings, name.removesuffix("s"), step)
+    rows: Rows = globals()[name](findings)
+    return rows
 
 
 def total(findings: Findings) -> Rows:
@@ -101,17 +119,8 @@ def dates(findings: Findings) -> Rows:
     return Rows(("precision", "rows", "share"), rows, decimals=_SHARES)
 
 
-def years(findings: Findings) -> Rows:
-    """Games year by year, with the share of draws; years without games too."""
-    return _over_time(findings, "year", 1)
-
-
-def decades(findings: Findings) -> Rows:
-    """The same by decade."""
-    return _over_time(findings, "decade", 10)
-
-
 def _over_time(findings: Findings, name: str, step: int) -> Rows:
+    """Games by so many years with the share of draws, also where there are none."""
     columns = (name, "games", "draws", "draw_share")
     if not len(findings.year):
         return Rows(columns, [])
@@ -198,21 +207,6 @@ def groups(findings: Findings) -> Rows:
     return Rows(("group", "players", "games", "first", "last", "leading"), rows)
 
 
-def ties(findings: Findings) -> Rows:
-    """Parts that hang on one player by few games, large parts first."""
-    return _plain(Tie, findings.ties)
-
-
-def joins(findings: Findings) -> Rows:
-    """First games between two groups, large ones first; `players` are those of the smaller group."""
-    return _plain(Join, findings.joins)
-
-
-def growth(findings: Findings) -> Rows:
-    """Players and groups up to each year."""
-    return _plain(Growth, findings.growth)
-
-
 def duplicates(findings: Findings) -> Rows:
     """Records that repeat another, and whether they are used all the same."""
     records, found = findings.records, findings.duplicates
@@ -271,7 +265,3 @@ def suspects(findings: Findings) -> Rows:
         rows,
         hidden=frozenset(_CAREERS),
     )
-
-
-def _plain(kind: type[Any], found: Sequence[Any]) -> Rows:
-    return Rows(tuple(field.name for field in fields(kind)), [astuple(one) for one in found])

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from ttt_cli.arrays import Array
-from ttt_cli.views.report.players import short
+from ttt_cli.views.report.page import short
 from ttt_cli.views.report.site.book import Book, Person
 from ttt_cli.views.report.site.lines import follows, number_of
 from ttt_cli.views.report.site.markup import note, page, text
