@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.top import DECIMALS, SEED, WIDER, among
+from ttt_cli.views.rankings.top import DECIMALS, SEED, WIDER, titled
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line
 
 if TYPE_CHECKING:
     from ttt_cli.views.rankings.dominance import Lead
@@ -138,7 +137,7 @@ def leader_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
     found, remark = leaders_and_remarks(run, limits, seed)
     columns = ("period", "player", "mean", "sd", "games", "p_best", "field", "dominance", "sd_dominance")
     rows = [tuple(getattr(one, column) for column in columns) for one in found]
-    title = _title(f"The number one of every {run.meta.period}", run, limits, remark)
+    title = titled(run, limits, f"The number one of every {run.meta.period}", *remark)
     return Rows(columns, rows, title, DECIMALS)
 
 
@@ -159,7 +158,7 @@ def reign_rows(run: Run, limits: Eligible, seed: int = SEED) -> Rows:
         rows.append((*span, peak.mean, peak.sd, peak.period, min(chances, default=None), *lead))
     span_columns = "first", "last", "player", f"{run.meta.period}s", "p_best"
     columns = "mean", "sd", "peak_period", "least_p_best", "dominance", "sd_dominance"
-    return Rows((*span_columns, *columns), rows, _title("The number ones", run, limits, remark), DECIMALS)
+    return Rows((*span_columns, *columns), rows, titled(run, limits, "The number ones", *remark), DECIMALS)
 
 
 def reigns(found: Sequence[Leader]) -> list[list[Leader]]:
@@ -172,7 +171,3 @@ def reigns(found: Sequence[Leader]) -> list[list[Leader]]:
         else:
             merged.append([leader])
     return merged
-
-
-def _title(head: str, run: Run, limits: Eligible, remark: tuple[str, ...]) -> tuple[str, ...]:
-    return (head, *among(run, limits), *remark, run_line(run))

@@ -7,9 +7,8 @@ from typing import Any, Final, NamedTuple
 from ttt_cli.runs.run import Run
 from ttt_cli.views.rankings.dominance import LEAST, OTHERS, REMARK, Lead, deviations, lead_of
 from ttt_cli.views.rankings.eligible import Eligible
-from ttt_cli.views.rankings.top import LOWER, among, ranked
+from ttt_cli.views.rankings.top import LOWER, ranked, titled
 from ttt_cli.views.rows import Rows
-from ttt_cli.views.run import run_line
 
 _SAFEST: Final = """
 SELECT player, peak.period, peak.lower, peak.mean, peak.sd, players.games FROM (
@@ -54,7 +53,7 @@ def safest_peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
     condition, values = limits.rules()
     with run:
         _, found = run.query(_SAFEST.format(condition=condition, order=LOWER), [*values, number])
-        title = ("The highest peaks by mean - 2 sd", *among(run, replace(limits, active=None)), run_line(run))
+        title = titled(run, replace(limits, active=None), "The highest peaks by mean - 2 sd")
     return ranked(("player", "period", "lower", "mean", "sd", "games"), found, title)
 
 
@@ -69,7 +68,7 @@ def most_dominant(run: Run, limits: Eligible, number: int | None) -> Rows:
         found = run.query(query, [*values, number])[1]
         leads = [lead for row in found if (lead := _lead(*row[:5]))]
         sds, how = deviations(run, leads)
-        title = ("The most dominant", *among(run, limits), REMARK.format(how), run_line(run))
+        title = titled(run, limits, "The most dominant", REMARK.format(how))
     rows = (
         (player, period, lead.value, deviation, mean, sd, games)
         for (player, *_, mean, sd, period, games), lead, deviation in zip(found, leads, sds, strict=True)

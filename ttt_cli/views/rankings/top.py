@@ -99,7 +99,7 @@ def peaks(run: Run, limits: Eligible, number: int | None) -> Rows:
     most = math.inf if limits.max_sd is None else limits.max_sd
     with run:
         _, found = run.query(_PEAKS.format(condition=condition), [*values, most, most, most, number])
-        title = ("The highest peaks", *among(run, replace(limits, active=None)), run_line(run))
+        title = titled(run, replace(limits, active=None), "The highest peaks")
     return ranked(("player", "period", "mean", "sd", "games"), found, title)
 
 
@@ -126,8 +126,8 @@ def best_years(run: Run, limits: Eligible, years: int, number: int | None) -> Ro
             ):
                 break
             limit *= 8
-        who = among(run, replace(limits, active=None))
-    title = (f"The highest means over {years} consecutive years", *who, run_line(run))
+        head = f"The highest means over {years} consecutive years"
+        title = titled(run, replace(limits, active=None), head)
     return ranked(("player", "first", "last", "mean", "sd", "games"), found[:wanted], title)
 
 
@@ -177,8 +177,7 @@ def _chances(
     return found.p[:number].tolist(), (remark,)
 
 
-def among(run: Run, limits: Eligible) -> tuple[str, ...]:
-    """Lines for the title of what speaks of all periods: who is eligible, and how many are so in none."""
-    return tuple(
-        line for line in (limits.words() and f"eligible: {limits.words()}", limits.left_out(run)) if line
-    )
+def titled(run: Run, limits: Eligible, head: str, *remarks: str) -> tuple[str, ...]:
+    """The title of what speaks of all periods: who is eligible, and how many are so in none; the run at the end."""
+    who = limits.words() and f"eligible: {limits.words()}", limits.left_out(run)
+    return (head, *filter(None, who), *remarks, run_line(run))
