@@ -14,17 +14,9 @@ from click.shell_completion import CompletionItem
 from ttt_cli import __version__
 from ttt_cli.cli.line.complete import VARIABLE, attach, register
 from ttt_cli.cli.line.examples import epilog
+from ttt_cli.cli.terminal import streams
 from ttt_cli.cli.terminal.bars import WaitBar
 from ttt_cli.cli.terminal.console import NORMAL, QUIET, VERBOSE, report_run, say, voice
-from ttt_cli.cli.terminal.streams import (
-    UNWRITABLE,
-    exit_code,
-    flush_output,
-    give_up,
-    prepare_home,
-    prepare_streams,
-    unwinding,
-)
 from ttt_cli.errors import ConfigError, LookupFailed, OutputError, RunError, TttError, suggested
 from ttt_cli.progress import listening
 
@@ -98,9 +90,9 @@ class LazyGroup(click.Group):
         """Run the command. A reader that went away ends it quietly."""
         try:
             result = super().invoke(ctx)
-            flush_output()
+            streams.flush_output()
         except BrokenPipeError:
-            give_up(sys.stdout)  # for the flush at exit
+            streams.give_up(sys.stdout)  # for the flush at exit
             ctx.exit(BROKEN_PIPE)
         return result
 
@@ -128,15 +120,15 @@ def group() -> None:
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. `args` default to the process's own."""
     voice.level, voice.run, voice.asked, voice.safe_csv = NORMAL, "", "", False
-    prepare_streams()
-    prepare_home()
+    streams.prepare_streams()
+    streams.prepare_home()
     if VARIABLE in os.environ:
         register()
     signals: list[int] = []
     try:
-        with unwinding(signals), listening(WaitBar()):
+        with streams.unwinding(signals), listening(WaitBar()):
             code = group.main(None if args is None else list(args), prog_name="ttt", standalone_mode=False)
-            flush_output()  # of --help
+            streams.flush_output()  # of --help
     except Exception as error:
         return _interrupted(signals[0]) if signals else _failed(error, args or sys.argv[1:])
     except KeyboardInterrupt:
@@ -147,7 +139,7 @@ def run(args: Sequence[str] | None = None) -> int:
 def _interrupted(number: int) -> int:
     if number == signal.SIGINT:
         say("interrupted", level=QUIET)
-    return exit_code(number)
+    return streams.exit_code(number)
 
 
 def _failed(error: Exception, args: Sequence[str]) -> int:
@@ -159,8 +151,8 @@ def _failed(error: Exception, args: Sequence[str]) -> int:
             return _report_usage(error, args)
         case BrokenPipeError():
             return BROKEN_PIPE
-        case OSError() if error.filename is None and error.errno in UNWRITABLE:
-            give_up(sys.stdout)
+        case OSError() if error.filename is None and error.errno in streams.UNWRITABLE:
+            streams.give_up(sys.stdout)
             _report(f"ttt: output cannot be written: {error.strerror}", None)
             return OutputError.exit_code
         case TttError():

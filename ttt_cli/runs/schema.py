@@ -37,32 +37,22 @@ _TABLES: Final[Mapping[str, str]] = MappingProxyType(
         "problems": "file VARCHAR, line BIGINT, reason VARCHAR, detail VARCHAR, action VARCHAR",
         "evidence": """point VARCHAR PRIMARY KEY, params VARCHAR NOT NULL, log_evidence DOUBLE, converged BOOLEAN,
             sweeps INTEGER, remaining_error DOUBLE""",
-    }
-)
-# Of a joint posterior, by the rows of spans; not in runs that were made before there was one.
-_LINKS: Final[Mapping[str, str]] = MappingProxyType(
-    {
+        # Of a joint posterior, by the rows of spans
         "links": '"first" INTEGER, "second" INTEGER, q11 FLOAT, q12 FLOAT, q22 FLOAT',
         "steps": "variance DOUBLE, draw_margin_variance DOUBLE, draw_margin_precision DOUBLE",
-    }
-)
-# Draw margins that move, and the mean of newcomers, by calendar year; nor these.
-_BY_YEAR: Final[Mapping[str, str]] = MappingProxyType(
-    {
+        # Draw margins that move, and the mean of newcomers, by calendar year
         "draws": '"year" INTEGER, margin DOUBLE, sd DOUBLE, level DOUBLE',
         "newcomers": '"year" INTEGER, mean DOUBLE, sd DOUBLE',
-    }
-)
-# What is written of games, by the rows of game_rows, empty where nothing is known; nor these.
-_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
+        # What is written of games, by the rows of game_rows, empty where nothing is known
         "game_texts": ", ".join(f"{name} INTEGER" for name in TEXT_COLUMNS),
         "texts": "id INTEGER, text VARCHAR",
         "spellings": "player VARCHAR, spelling VARCHAR",
+        "neutral_games": '"row" BIGINT',  # the rows of game_rows, counted from 0, of games on neutral ground
     }
 )
-# The rows of game_rows, counted from 0, of games on neutral ground; nor this.
-_NEUTRAL: Final[Mapping[str, str]] = MappingProxyType({"neutral_games": '"row" BIGINT'})
+OF_JOINT: Final = frozenset({"links", "steps"})
+TEXTS: Final = frozenset({"game_texts", "texts", "spellings"})
+MAY_LACK: Final = OF_JOINT | TEXTS | {"draws", "newcomers", "neutral_games"}  # in runs of earlier versions
 _NOWHERE: Final = 'SELECT CAST(0 AS BIGINT) AS "row" LIMIT 0'
 _PIECE: Final = 1000  # periods of a span that are made at once: a list takes the memory of its longest rows
 # The line of a game is its place without the record (`reading.reports.LINES`), in words that older versions know.
@@ -123,9 +113,6 @@ GAMES_WITH_TEXTS: Final = f"""
     SELECT period, date, white, black, result, weight, file, line, {", ".join(TEXT_COLUMNS)}, neutral
     FROM games POSITIONAL JOIN
     (SELECT {_WRITTEN} FROM {DATABASE}.main.game_texts AS found {_BY_ID} ORDER BY found.rowid)"""
-OF_JOINT: Final = frozenset(_LINKS)
-TEXTS: Final = frozenset(_TEXTS)
-MAY_LACK: Final = OF_JOINT | TEXTS | frozenset(_BY_YEAR) | frozenset(_NEUTRAL)
 ALIASES: Final = "aliases"  # the kind of input that is the alias file, no file of games
 
 
@@ -137,8 +124,7 @@ def tables(chains: Sequence[str], *, whole: bool) -> dict[str, str]:
     numbers = [*map(chain_columns, chains), *map(bridge_columns, chains)]
     columns = ", ".join(f"{name} DOUBLE" for names in numbers for name in names)
     count = "BIGINT" if whole else "DOUBLE"
-    stored = {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
-    return stored | dict(_LINKS) | dict(_BY_YEAR) | dict(_TEXTS) | dict(_NEUTRAL)
+    return {table: text.format(count=count, numbers=columns) for table, text in _TABLES.items()}
 
 
 def definitions(chains: Sequence[str], period: Period, *, whole: bool) -> str:
@@ -164,9 +150,9 @@ def session_views(
     plain = "".join(
         f"CREATE OR REPLACE VIEW {table} AS SELECT *{hidden} FROM {DATABASE}.main.{table};"
         for table in _TABLES
-        if table != "players"
+        if table not in MAY_LACK and table != "players"
     )
-    neutral = f"FROM {DATABASE}.main.neutral_games" if _NEUTRAL.keys() <= held else _NOWHERE
+    neutral = f"FROM {DATABASE}.main.neutral_games" if "neutral_games" in held else _NOWHERE
     return f"""{plain} CREATE OR REPLACE VIEW neutral_games AS {neutral};
         CREATE OR REPLACE VIEW players AS
         SELECT *{hidden} REPLACE ({_shown("peak_mean", slope, shift)}, {_shown("peak_sd", slope)})

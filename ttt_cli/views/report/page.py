@@ -16,15 +16,7 @@ from ttt_cli.runs.run import Run
 from ttt_cli.views.beside import Beside
 from ttt_cli.views.evidence.surface import Surface, shares, stored_surface
 from ttt_cli.views.rankings.eligible import Eligible, eligible
-from ttt_cli.views.report.facts import (
-    beside_section,
-    data_section,
-    evidence_section,
-    game_cards,
-    model_cards,
-    moving_section,
-    notes,
-)
+from ttt_cli.views.report import facts
 from ttt_cli.views.run import axis_title, scale_note
 from ttt_cli.views.templates import asset, embedded, filled, script
 
@@ -104,13 +96,13 @@ def report_page(
         parts = {
             "title": escape(f"{run.name}: skill histories"),
             "about": escape(f"{run.meta.describe()}; {scale_note(run)}"),
-            "cards": game_cards(run.meta) + model_cards(run.meta),
-            "notes": notes(run.meta, data),
+            "cards": facts.game_cards(run.meta) + facts.model_cards(run.meta),
+            "notes": facts.notes(run.meta, data),
             "dotted": f" Dotted: ratings of {escape(beside.name)}, scaled." if beside else "",
-            "moving": moving_section(run),
-            "beside": beside_section(beside) if beside else "",
-            "evidence": evidence_section(run.meta),
-            "reading": data_section(run),
+            "moving": facts.moving_section(run),
+            "beside": facts.beside_section(beside) if beside else "",
+            "evidence": facts.evidence_section(run.meta),
+            "reading": facts.data_section(run),
             "period": escape(run.meta.period),
             "style": asset("style.css"),
             "data": embedded(data),
