@@ -1,18 +1,11 @@
 """`ttt evidence`: how well the data support the parameters."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import click
 
 from ttt_cli.cli.line import options
 from ttt_cli.cli.line.where import cluster_option
 from ttt_cli.cli.terminal.bars import progress
 from ttt_cli.cli.terminal.console import say
-
-if TYPE_CHECKING:
-    from ttt_cli.runs.run import Run
 
 
 @click.command("evidence")
@@ -50,9 +43,9 @@ def command(
         ("--scores and --grid do not go together", scores and grid is not None),
         ("--jobs, --cluster and -s go with --grid", grid is None and (jobs is not None or overrides)),
     )
-    run = asked.open(titled=False)
     if grid is not None:
-        return _surface(asked, run, grid, overrides, jobs)
+        return _surface(asked, grid, overrides, jobs)
+    run = asked.open(titled=False)
     from ttt_cli.views.evidence.report import scored_report
     from ttt_cli.views.run import short_tables
 
@@ -61,7 +54,8 @@ def command(
     return 0 if converged else options.NOT_CONVERGED
 
 
-def _surface(asked: options.Asked, run: Run, grid: str, overrides: tuple[str, ...], jobs: int | None) -> int:
+def _surface(asked: options.Asked, grid: str, overrides: tuple[str, ...], jobs: int | None) -> int:
+    run = asked.open(titled=False)
     from ttt_cli.cli.terminal.heatmap import draw_surface
     from ttt_cli.views.evidence.surface import computed_surface, surface_rows
 

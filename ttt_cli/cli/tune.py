@@ -31,7 +31,15 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
 
     Exit code 4: the maximum of the evidence was not reached.
     """
-    _check_output(out, fmt)
+    options.refuse(
+        ("-o - prints the config instead of the table: leave -f out", out == "-" and fmt),
+        (
+            "-o is for the config, NAME.yaml; the table goes to standard output: -f csv > FILE",
+            Path(out or "").suffix.removeprefix(".").lower() in FORMATS,
+        ),
+    )
+    if out is not None:
+        check_place(out)
     from ttt_cli.evaluate.evidence.tune import tune
     from ttt_cli.runs.run import open_run
     from ttt_cli.runs.storing.writing import writing
@@ -47,16 +55,3 @@ def command(keys: str, overrides: tuple[str, ...], run: str | None, fmt: str | N
     if out != "-":
         emit(tuning_rows(found, opened.meta), fmt)
     return 0 if found.converged else options.NOT_CONVERGED
-
-
-def _check_output(out: str | None, fmt: str | None) -> None:
-    """Refuse a place for the config that will not do, before the work begins."""
-    if out == "-" and fmt:
-        raise click.UsageError("-o - prints the config instead of the table: leave -f out")
-    if out is None:
-        return
-    if Path(out).suffix.removeprefix(".").lower() in FORMATS:
-        raise click.UsageError(
-            "-o is for the config, NAME.yaml; the table goes to standard output: -f csv > FILE"
-        )
-    check_place(out)

@@ -259,18 +259,8 @@ def open_book(run: Run, limits: Eligible, title: str, most: int, beside: Beside 
         replace(one, slug=slug, page=page) for one, slug, page in zip(everybody, named, pages, strict=True)
     ]
     ranked, remark = rankings(run, limits, everybody)
-    return Book(
-        run=run,
-        limits=limits,
-        title=title,
-        people=with_pages,
-        years=histories(run),
-        rankings=ranked,
-        remark=remark,
-        beside=beside,
-        played=played,
-        events=find_events(run, played, most),
-    )
+    events = find_events(run, played, most)
+    return Book(run, limits, title, with_pages, histories(run), ranked, remark, beside, played, events)
 
 
 def _extent(everybody: list[Person], played: Played) -> tuple[Places, Places]:
