@@ -1,8 +1,9 @@
 """The movetext of a PGN game: where it ends, its result, and a hash of its moves, which are not checked."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -162,24 +163,13 @@ def main_line(text: bytes) -> bytes:
 
 def hash_moves(lines: Sequence[bytes]) -> Places:
     """The hashes of main lines without comments, shape (n,), 0 where there is no move (see `kernels.pgn_letters`)."""
-    return np.concatenate([np.zeros(0, np.int64), *map(_hashes, _groups(lines))])
+    group = np.cumsum([len(line) for line in lines], dtype=np.int64) // MOVES_LIMIT  # hashed at a time
+    bounds = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(lines)]
+    parts = (_hashes(lines[begin:end]) for begin, end in pairwise(bounds) if begin < end)
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _groups(lines: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """Consecutive lines of about MOVES_LIMIT bytes together."""
-    group: list[bytes] = []
-    size = 0
-    for line in lines:
-        group.append(line)
-        size += len(line)
-        if size >= MOVES_LIMIT:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
-
-
-def _hashes(lines: list[bytes]) -> Places:
+def _hashes(lines: Sequence[bytes]) -> Places:
     data = np.frombuffer(b"\n".join([b"", *lines, b""]), np.uint8)
     places = np.flatnonzero(_kept(data))
     ends = np.cumsum([len(line) + 1 for line in lines])
