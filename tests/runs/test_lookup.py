@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.handmade import CONFIG, GAPS, Record, fit_of, games_of, run_by
+from ttt_cli.config.schema import Period
 from ttt_cli.errors import LookupFailed
 from ttt_cli.runs.lookup import Found, find_period
 from ttt_cli.runs.run import Run, memory_run
@@ -173,6 +174,22 @@ def test_a_label_may_be_cut_short_or_finer() -> None:
     assert find_period(months, "1858-08-20")[0] == "1858-08"
     with pytest.raises(LookupFailed, match="'185' is no period"):
         find_period(months, "185")
+
+
+@pytest.mark.parametrize(
+    ("period", "at", "meant"),
+    [
+        ("quarter", "1858", "1858-Q4"),
+        ("quarter", "1858-06", "1858-Q2"),
+        ("quarter", "1858-10-01", "1858-Q4"),
+        ("week", "1858-06-15", "1858-W24"),
+        ("week", "1858-06", "1858-W25"),
+        ("week", "1858-01-01", "1857-W53"),
+        ("day", "1858-06", "1858-06-30"),
+    ],
+)
+def test_a_day_or_month_is_in_a_quarter_and_in_a_week(period: Period, at: str, meant: str) -> None:
+    assert find_period(run_by(period), at)[0] == meant
 
 
 def test_a_period_without_anybody_says_what_there_is(run: Run) -> None:

@@ -8,9 +8,10 @@ one surname give the one who has at least ten times the games of the others toge
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from ttt_cli.errors import LookupFailed
@@ -156,7 +157,8 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
     A player's go on to the end of the run.
 
     A label may be cut short or be finer than the run's: `1872` means the last month of that year in a run of months,
-    `1872-06` the year in a run of years. Raises LookupFailed when there are no skills then.
+    `1872-06` the year in a run of years and `1872-Q2` in one of quarters. Raises LookupFailed when there are no skills
+    then.
     """
     if at is not None and not _is_period(at.strip()):
         known = ", ".join(dict.fromkeys([run.meta.first, run.meta.last]))
@@ -166,7 +168,7 @@ def find_period(run: Run, at: str | None, player: str | None = None) -> tuple[st
         at = run.meta.last if player is None else _history(run, player)[1]
     query = f"SELECT arg_max(period, period_number), max(period_number) FROM periods WHERE {whose}"
     if at:
-        meant = at.strip()
+        meant = _written(at.strip(), run.meta.period)
         query += " AND (period = ? OR starts_with(period, ?) OR starts_with(?, period || '-'))"
         values = [*values, meant, f"{meant}-", meant]
     (label, number), *_ = run.query(query, values)[1]
@@ -187,6 +189,22 @@ def _is_period(at: str) -> bool:
     except ValueError:
         return False
     return _PERIOD.fullmatch(at) is not None
+
+
+def _written(at: str, period: str) -> str:
+    """A month or a day as quarters or weeks are written; a month is the last week of which it has the Thursday."""
+    year, *parts = at.split("-")
+    if period not in ("quarter", "week") or not parts or not parts[0].isdigit():
+        return at
+    month = int(parts[0])
+    if period == "quarter":
+        return f"{year}-Q{(month + 2) // 3}"
+    if len(parts) == 2:
+        day = date(int(year), month, int(parts[1]))
+    else:
+        last = date(int(year), month, monthrange(int(year), month)[1])
+        day = last - timedelta((last.weekday() - 3) % 7)
+    return "{:04d}-W{:02d}".format(*day.isocalendar())
 
 
 def _nothing_then(run: Run, at: str | None, player: str | None) -> LookupFailed:
