@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.cli import main, plot
-from ttt_cli.views import charts
+from ttt_cli.cli import main
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -52,11 +51,6 @@ def test_what_cannot_be_drawn_says_why_and_writes_nothing(
     assert main.run(["plot", *arguments]) == 2
     assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.ttt"]
-
-
-def test_options_know_the_kinds_and_formats_there_are() -> None:
-    assert plot.KINDS == charts.KINDS
-    assert plot.FIGURE_FORMATS == charts.FIGURE_FORMATS
 
 
 def test_help_loads_no_charts() -> None:
