@@ -165,7 +165,12 @@ def _text(number: int, mode: Literal["r", "w"]) -> TextIOWrapper:
     return stream
 
 
-if __name__ == "__main__":
+def main() -> NoReturn:
+    """Serve in a process that whoever began this one need not wait for."""
     if os.fork() == 0:
         serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
     os._exit(0)  # with a word from DuckDB about each of its types otherwise
+
+
+if __name__ == "__main__":
+    main()

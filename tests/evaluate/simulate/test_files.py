@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -117,6 +116,7 @@ class Interrupting:
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")  # not on Windows
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
     try:
