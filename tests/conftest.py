@@ -17,7 +17,6 @@ from tests.support.browser import CHROMIUM, Browser, running_browser
 from tests.support.command_server import Server
 from tests.support.handmade import RECORDS, Record, write_small_run
 from tests.support.kernel_cache import keep_inner
-from ttt_cli.processes import available_cores
 from ttt_cli.progress import SILENT
 from ttt_cli.runs.run import Run, open_run
 
@@ -54,11 +53,6 @@ def pytest_configure(config: pytest.Config) -> None:
         from ttt_cli.warm import every_kernel, warm
 
         warm(every_kernel(), SILENT, jobs=workers)
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests that wait for other processes leave theirs to it."""
-    return available_cores() + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
