@@ -1,4 +1,7 @@
-"""What a system found, and the histories that follow from it, with a skill in every period from the first game on."""
+"""What a system found, and the histories that follow from it.
+
+They have a skill in every period from the first game on.
+"""
 
 from __future__ import annotations
 
